@@ -1,0 +1,1 @@
+"""Prompt sets: one module per source, each giving a list of `Prompt` records."""
