@@ -1,0 +1,268 @@
+"""vLLM, driven step by step so that every decode round gets its counts and its wall time.
+
+The only module that imports vLLM. With `per_request_spec_decode_metrics="detailed"` the engine
+lists, for each request, the tokens drafted and accepted in every verification; driving its `step()`
+by hand gives the wall time of each step. A request has one step output for its prefill and then
+one for each round, in the order of those lists.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from draftlaw.conditions import EngineConditions
+from draftlaw.errors import DraftLawError
+from draftlaw.rounds import Outcome, Request, Step
+
+GRAMMAR_POLL_SECONDS = 0.002
+
+
+def environment(conditions: EngineConditions) -> dict[str, str]:
+    """The environment variables that decide how vLLM runs; the same for every cell.
+
+    Setting a draft model can silently switch the model runner and asynchronous scheduling, so the
+    runner is pinned here and the scheduler in `Engine`.
+    """
+    variables = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_USE_V2_MODEL_RUNNER": "0",
+        "VLLM_BATCH_INVARIANT": str(int(conditions.batch_invariant)),
+        "VLLM_NO_USAGE_STATS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    if conditions.device == "cpu":
+        variables["VLLM_CPU_KVCACHE_SPACE"] = str(conditions.kv_cache_gib)
+        variables["OMP_NUM_THREADS"] = str(conditions.threads)
+    if conditions.preload is not None:
+        variables["LD_PRELOAD"] = str(_library(conditions.preload))
+    return variables
+
+
+def enter(conditions: EngineConditions) -> None:
+    """Make this process run under `environment(conditions)`, starting it anew if it does not.
+
+    Call it first: libraries read these variables when they load.
+    """
+    wanted = environment(conditions)
+    if any(os.environ.get(name) != value for name, value in wanted.items()):
+        command = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(sys.executable, command, {**os.environ, **wanted})
+
+
+def _library(name: str) -> Path:
+    path = Path(sys.prefix) / "lib" / name
+    if not path.exists():
+        raise DraftLawError(
+            f"engine.preload: {name} is not in {path.parent}",
+            "Install the package that brings it, or set preload to null",
+        )
+    return path
+
+
+class Engine:
+    """A vLLM engine over a target and, at depth > 0, its draft.
+
+    Args:
+        target: folder of the target's checkpoint.
+        draft: folder of the draft's checkpoint; not looked at when depth is 0.
+        depth: draft tokens per round, gamma; 0 is the baseline.
+        conditions: how to run.
+        max_batch: the most requests it will be given at once.
+    """
+
+    def __init__(
+        self, target: Path, draft: Path, depth: int, conditions: EngineConditions, max_batch: int
+    ) -> None:
+        from vllm import LLM  # takes seconds, and must see the environment of `enter`
+
+        options: dict[str, Any] = {}
+        if depth > 0:
+            options["speculative_config"] = {
+                "method": "draft_model",
+                "model": str(draft),
+                "num_speculative_tokens": depth,
+            }
+            options["per_request_spec_decode_metrics"] = "detailed"
+        if conditions.device == "cuda":
+            options["gpu_memory_utilization"] = conditions.memory_utilization
+        if conditions.attention_backend is not None:
+            options["attention_backend"] = conditions.attention_backend
+        self.depth = depth
+        self._llm = LLM(
+            str(target),
+            dtype=conditions.dtype,
+            seed=conditions.seed,
+            enforce_eager=conditions.eager,
+            max_model_len=conditions.max_model_len,
+            max_num_batched_tokens=conditions.max_batched_tokens,
+            max_num_seqs=max_batch,
+            async_scheduling=False,
+            enable_prefix_caching=False,
+            disable_log_stats=False,
+            structured_outputs_config={"backend": "xgrammar"},
+            **options,
+        )
+        self._engine = self._llm.llm_engine
+        self._core = self._engine.engine_core.engine_core
+        self._steps = 0
+
+    @property
+    def tokenizer(self) -> Any:
+        """The target's tokenizer, as the engine uses it."""
+        return self._llm.get_tokenizer()
+
+    @property
+    def vocab_size(self) -> int:
+        """Width of the target's logits."""
+        return int(self._engine.vllm_config.model_config.get_vocab_size())
+
+    def run_waves(
+        self, requests: Sequence[Request], batch: int, max_tokens: int
+    ) -> Iterator[list[Outcome]]:
+        """Generate greedily, `batch` requests at a time; each wave ends before the next begins.
+
+        Args:
+            requests: in the order in which they are run.
+            batch: requests of a wave (the last may have fewer).
+            max_tokens: longest output.
+
+        Yields:
+            The outcomes of one wave, in the order of its requests.
+        """
+        for first in range(0, len(requests), batch):
+            yield self._run_wave(requests[first : first + batch], max_tokens)
+
+    def _run_wave(self, requests: Sequence[Request], max_tokens: int) -> list[Outcome]:
+        outcomes = {request.id: Outcome(request.id) for request in requests}
+        for request in requests:
+            prompt = {"prompt_token_ids": list(request.prompt_ids)}
+            self._engine.add_request(request.id, prompt, _sampling(request, max_tokens))
+        self._await_grammars()
+        while self._engine.has_unfinished_requests():
+            self._step(outcomes)
+        for outcome in outcomes.values():
+            self._check(outcome)
+        return list(outcomes.values())
+
+    def _await_grammars(self) -> None:
+        """Grammars compile in the background; start the wave when all are ready, not piecemeal."""
+        pending = [
+            request.structured_output_request
+            for request in self._core.scheduler.requests.values()
+            if request.structured_output_request is not None
+        ]
+        while not all(request.is_grammar_ready for request in pending):
+            time.sleep(GRAMMAR_POLL_SECONDS)
+
+    def _step(self, outcomes: dict[str, Outcome]) -> None:
+        live = [outcome for outcome in outcomes.values() if not outcome.finish]
+        prefill = any(not outcome.steps for outcome in live)
+        begin = time.perf_counter()
+        outputs = self._engine.step()
+        seconds = time.perf_counter() - begin
+        for outcome in live:
+            if not outcome.steps:
+                outcome.prefill_seconds += seconds
+        for output in outputs:
+            _record(
+                outcomes[output.request_id],
+                output,
+                Step(
+                    index=self._steps,
+                    seconds=seconds,
+                    requests=len(live),
+                    prefill=prefill,
+                    tokens=len(output.outputs[0].token_ids),
+                ),
+            )
+        self._steps += 1
+
+    def _check(self, outcome: Outcome) -> None:
+        """A round that the engine does not report would shift every later round's time."""
+        if self.depth == 0:
+            outcome.drafted = [0] * (len(outcome.steps) - 1)
+            outcome.accepted = [0] * (len(outcome.steps) - 1)
+        elif len(outcome.drafted) != len(outcome.steps) - 1:
+            raise DraftLawError(
+                f"request {outcome.id}: {len(outcome.steps)} steps, of which one is the prefill, "
+                f"but the engine reports {len(outcome.drafted)} rounds",
+                "This engine version counts differently; do not use its numbers",
+            )
+
+    def counters(self) -> dict[str, int]:
+        """The engine's own counts since its start: drafts, draft tokens, accepted tokens."""
+        prefix = "vllm:spec_decode_num_"
+        return {
+            metric.name.removeprefix(prefix): int(metric.value)
+            for metric in self._llm.get_metrics()
+            if metric.name.startswith(prefix) and hasattr(metric, "value")
+        }
+
+    def active_conditions(self) -> dict[str, Any]:
+        """What is really active, read from the running engine, for target and draft alike."""
+        config = self._engine.vllm_config
+        runner = self._core.model_executor.driver_worker.worker.model_runner
+        layers = config.compilation_config.static_forward_context.values()
+        backends = sorted({type(layer.impl).__name__ for layer in layers if hasattr(layer, "impl")})
+        import torch
+        import vllm
+
+        return {
+            "vllm": vllm.__version__,
+            "torch": torch.__version__,
+            "model_runner": type(runner).__module__ + "." + type(runner).__name__,
+            "scheduler": type(self._core.scheduler).__name__,
+            "async_scheduling": bool(config.scheduler_config.async_scheduling),
+            "chunked_prefill": bool(config.scheduler_config.enable_chunked_prefill),
+            "max_batched_tokens": int(config.scheduler_config.max_num_batched_tokens),
+            "prefix_caching": bool(config.cache_config.enable_prefix_caching),
+            "attention_backends": backends,
+            "dtype": str(config.model_config.dtype),
+            "kv_cache_dtype": str(config.cache_config.cache_dtype),
+            "compilation": config.compilation_config.mode.name,
+            "cuda_graphs": config.compilation_config.cudagraph_mode.name,
+            "threads": torch.get_num_threads(),
+            "seed": int(config.model_config.seed),
+            "preload": Path(os.environ.get("LD_PRELOAD", "")).name,
+        }
+
+
+def _sampling(request: Request, max_tokens: int) -> Any:
+    from vllm import SamplingParams
+    from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
+    constraint = request.grammar and StructuredOutputsParams(structural_tag=request.grammar)
+    return SamplingParams(
+        temperature=0,
+        max_tokens=max_tokens,
+        output_kind=RequestOutputKind.DELTA,
+        detokenize=False,
+        structured_outputs=constraint,
+    )
+
+
+def _record(outcome: Outcome, output: Any, step: Step) -> None:
+    completion = output.outputs[0]
+    outcome.token_ids += [int(token) for token in completion.token_ids]
+    outcome.steps.append(step)
+    if output.finished:
+        outcome.finish = str(completion.finish_reason)
+        outcome.cached_tokens = int(output.num_cached_tokens or 0)
+        rounds = completion.spec_decode_metrics
+        if rounds is not None:
+            outcome.drafted = [int(number) for number in rounds.per_step_drafted]
+            outcome.accepted = [int(number) for number in rounds.per_step_accepted]
+
+
+def warm_up(engine: Engine, requests: Sequence[Request], batches: Iterable[int]) -> None:
+    """Run one short wave per batch size; its outcomes are thrown away."""
+    for batch in batches:
+        wave = requests[:batch]
+        for _ in engine.run_waves(wave, len(wave), max_tokens=2 * (engine.depth + 1)):
+            pass

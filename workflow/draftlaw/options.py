@@ -1,0 +1,37 @@
+"""Command-line options that several stages share; structured ones are JSON, read by pydantic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from draftlaw.errors import DraftLawError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+TargetFolder = Annotated[Path, typer.Option("--target", help="Folder of the target's checkpoint.")]
+DraftFolder = Annotated[Path, typer.Option("--draft", help="Folder of the draft's checkpoint.")]
+PromptsFile = Annotated[Path, typer.Option("--prompts", help="Table of frozen prompts.")]
+ChatJson = Annotated[str, typer.Option("--chat", help="Chat format (JSON).")]
+EngineJson = Annotated[str, typer.Option("--engine", help="Engine conditions (JSON).")]
+Out = Annotated[Path, typer.Option("--out", help="File or folder to write.")]
+
+
+def parse(model: type[Model], text: str, option: str) -> Model:
+    """Read a structured option.
+
+    Raises:
+        DraftLawError: the JSON does not fit the model; the message names option, key and value.
+    """
+    try:
+        return TypeAdapter(model).validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise DraftLawError(
+            f"{option}: {key or 'value'} is {first['input']!r}: {first['msg']}",
+            "Correct it in config.yaml",
+        ) from None

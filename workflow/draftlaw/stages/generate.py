@@ -1,0 +1,43 @@
+"""Generate an arm's outputs at one depth, and time every round: a cell's measurement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from draftlaw.chat import ChatFormat
+from draftlaw.conditions import EngineConditions
+from draftlaw.engine import Engine, enter
+from draftlaw.files import write_json
+from draftlaw.options import ChatJson, DraftFolder, EngineJson, PromptsFile, TargetFolder, parse
+from draftlaw.tables.engine import ROUNDS, TRACES
+from draftlaw.tables.prompts import PROMPTS
+
+
+def main(
+    prompts: PromptsFile,
+    target: TargetFolder,
+    draft: DraftFolder,
+    depth: Annotated[int, typer.Option(min=0, help="Draft tokens per round; 0: baseline.")],
+    batch: Annotated[list[int], typer.Option(min=1, help="Batch size; may be repeated.")],
+    max_tokens: Annotated[int, typer.Option(min=1, help="Longest output, in tokens.")],
+    engine: EngineJson,
+    chat: ChatJson,
+    traces: Annotated[Path, typer.Option(help="Table of outputs to write.")],
+    rounds: Annotated[Path, typer.Option(help="Table of rounds to write.")],
+    record: Annotated[Path, typer.Option(help="Record of conditions and counts to write.")],
+) -> None:
+    """Measure one cell: all batch sizes in one engine."""
+    conditions = parse(EngineConditions, engine, "--engine")
+    enter(conditions)
+    from draftlaw.measure import Cell, measure  # loads libraries that read the environment
+
+    frame = PROMPTS.read(prompts)
+    running = Engine(target, draft, depth, conditions, max(batch))
+    cell = Cell(prompts.stem, depth, batch, max_tokens)
+    measured = measure(running, frame, cell, parse(ChatFormat, chat, "--chat"))
+    TRACES.write(measured.traces, traces)
+    ROUNDS.write(measured.rounds, rounds)
+    write_json(record, {"conditions": running.active_conditions(), "counters": measured.counters})
