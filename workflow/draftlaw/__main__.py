@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from draftlaw.errors import DraftLawError
+from draftlaw.progress import terminal
 
 STAGES = Path(__file__).parent / "stages"
 
@@ -48,7 +49,8 @@ def main(arguments: list[str]) -> int:
     try:
         app(rest, prog_name=f"python -m draftlaw {stage}", standalone_mode=True)
     except DraftLawError as error:
-        print(f"draftlaw {stage}: {error}", file=sys.stderr)
+        for stream in {sys.stderr, terminal()}:
+            print(f"draftlaw {stage}: {error}", file=stream)
         return 2
     return 0
 

@@ -18,7 +18,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch.nn import functional
 
-from draftlaw.pair import draft_from_layers, draft_state
+from draftlaw.checkpoints import draft_from_layers, draft_state
 from draftlaw.progress import Progress
 
 

@@ -70,14 +70,19 @@ class Engine:
 
     Args:
         target: folder of the target's checkpoint.
-        draft: folder of the draft's checkpoint; not looked at when depth is 0.
+        draft: folder of the draft's checkpoint; None at depth 0.
         depth: draft tokens per round, gamma; 0 is the baseline.
         conditions: how to run.
         max_batch: the most requests it will be given at once.
     """
 
     def __init__(
-        self, target: Path, draft: Path, depth: int, conditions: EngineConditions, max_batch: int
+        self,
+        target: Path,
+        draft: Path | None,
+        depth: int,
+        conditions: EngineConditions,
+        max_batch: int,
     ) -> None:
         from vllm import LLM  # takes seconds, and must see the environment of `enter`
 

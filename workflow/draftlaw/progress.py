@@ -1,26 +1,27 @@
 """Progress of a long stage, as lines that read well beside other jobs' and in a saved log.
 
-Rules send a stage's output to their log and pass the terminal on as file descriptor 3, so that the
-libraries' chatter is kept apart from what a person watches.
+Rules send a stage's output to their log and pass the terminal on as another file descriptor, whose
+number is in DRAFTLAW_PROGRESS, so that the libraries' chatter is kept apart from what a person
+watches. Run by hand, a stage prints its progress with everything else.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import dataclass, field
 from typing import TextIO
 
-TERMINAL = 3
+DESCRIPTOR = "DRAFTLAW_PROGRESS"
 WIDTH = 20
 SECONDS_BETWEEN_LINES = 15.0
 
 
-def _terminal() -> TextIO | None:
-    try:
-        return os.fdopen(os.dup(TERMINAL), "w", encoding="utf-8")
-    except OSError:
-        return None
+def terminal() -> TextIO:
+    """Where a person watches."""
+    number = os.environ.get(DESCRIPTOR)
+    return sys.stderr if number is None else os.fdopen(os.dup(int(number)), "w", encoding="utf-8")
 
 
 @dataclass(slots=True)
@@ -37,7 +38,7 @@ class Progress:
     done: int = 0
     _begin: float = field(default_factory=time.monotonic)
     _last: float = field(default_factory=time.monotonic)
-    _out: TextIO | None = field(default_factory=_terminal)
+    _out: TextIO = field(default_factory=terminal)
 
     def advance(self, units: int = 1, note: str = "") -> None:
         """Count `units` as done; `note` is shown behind the bar."""

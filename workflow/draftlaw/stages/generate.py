@@ -11,7 +11,7 @@ from draftlaw.chat import ChatFormat
 from draftlaw.conditions import EngineConditions
 from draftlaw.engine import Engine, enter
 from draftlaw.files import write_json
-from draftlaw.options import ChatJson, DraftFolder, EngineJson, PromptsFile, TargetFolder, parse
+from draftlaw.options import ChatJson, EngineJson, PromptsFile, TargetFolder, parse
 from draftlaw.tables.engine import ROUNDS, TRACES
 from draftlaw.tables.prompts import PROMPTS
 
@@ -19,7 +19,6 @@ from draftlaw.tables.prompts import PROMPTS
 def main(
     prompts: PromptsFile,
     target: TargetFolder,
-    draft: DraftFolder,
     depth: Annotated[int, typer.Option(min=0, help="Draft tokens per round; 0: baseline.")],
     batch: Annotated[list[int], typer.Option(min=1, help="Batch size; may be repeated.")],
     max_tokens: Annotated[int, typer.Option(min=1, help="Longest output, in tokens.")],
@@ -28,6 +27,7 @@ def main(
     traces: Annotated[Path, typer.Option(help="Table of outputs to write.")],
     rounds: Annotated[Path, typer.Option(help="Table of rounds to write.")],
     record: Annotated[Path, typer.Option(help="Record of conditions and counts to write.")],
+    draft: Annotated[Path | None, typer.Option(help="Folder of the draft's checkpoint.")] = None,
 ) -> None:
     """Measure one cell: all batch sizes in one engine."""
     conditions = parse(EngineConditions, engine, "--engine")
@@ -35,7 +35,7 @@ def main(
     from draftlaw.measure import Cell, measure  # loads libraries that read the environment
 
     frame = PROMPTS.read(prompts)
-    running = Engine(target, draft, depth, conditions, max(batch))
+    running = Engine(target, draft if depth else None, depth, conditions, max(batch))
     cell = Cell(prompts.stem, depth, batch, max_tokens)
     measured = measure(running, frame, cell, parse(ChatFormat, chat, "--chat"))
     TRACES.write(measured.traces, traces)

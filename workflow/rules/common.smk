@@ -1,0 +1,98 @@
+# What every rule needs: the validated configuration, the code a stage consists of, shared wildcards.
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+sys.path.insert(0, str(Path(workflow.basedir) / "workflow"))
+
+from draftlaw import study as studies
+from draftlaw.closure import source_files
+from draftlaw.errors import DraftLawError
+
+try:
+    for path in workflow.configfiles:
+        studies.check_yaml(Path(path))
+    CONFIG = studies.validate(config)
+    studies.check_files(CONFIG, CONFIG.study)
+except DraftLawError as error:
+    raise WorkflowError(str(error))
+
+shell.executable("bash")
+# A rule's output goes to its log, its progress to the terminal: descriptor 3 (see draftlaw.progress).
+shell.prefix(
+    "set -euo pipefail; exec 3>&2; export DRAFTLAW_PROGRESS=3 "
+    f"PYTHONPATH={shlex.quote(str(Path(workflow.basedir) / 'workflow'))}; "
+)
+
+
+wildcard_constraints:
+    study="|".join(CONFIG.studies),
+    arm="[A-Za-z][A-Za-z0-9_]*",
+    depth="[1-9][0-9]*",
+
+
+# A timed job has the machine to itself: it takes every core the run was given.
+WHOLE_MACHINE = workflow.cores or 1
+
+
+def study(wildcards):
+    """The study of a job."""
+    return CONFIG.studies[wildcards.study]
+
+
+def arm(wildcards):
+    """The arm of a job."""
+    return study(wildcards).arms[wildcards.arm]
+
+
+def as_json(model):
+    """A part of the configuration as a parameter: canonical, so that equal means unchanged."""
+    return json.dumps(model.model_dump(mode="json"), sort_keys=True)
+
+
+def code(stage):
+    """The source files a stage consists of: changing one of them runs the stage again."""
+    return source_files(stage)
+
+
+def checked_pair(wildcards):
+    """The pair's check, before a model is loaded; it is waited for, but its date does not matter."""
+    if study(wildcards).pair.draft is None:
+        return []
+    return ancient(f"results/{wildcards.study}/models/pair.json")
+
+
+def wheel(package):
+    """The wheel of a package that the job's study downloads."""
+    return lambda wildcards: f"results/downloads/{study(wildcards).downloads[package].filename}"
+
+
+def engine_env(wildcards):
+    """The environment of the jobs that run a model."""
+    return f"../../envs/{study(wildcards).resources.env}.yaml"
+
+
+def ask(name):
+    """What a job that runs a model asks of the scheduler under this name."""
+    return lambda wildcards: getattr(study(wildcards).resources, name)
+
+
+def arms(pattern):
+    """A path for each arm of the job's study."""
+    return lambda wildcards: expand(pattern, study=wildcards.study, arm=study(wildcards).arms)
+
+
+def cells(pattern):
+    """A path for each arm and depth of the job's study."""
+    return lambda wildcards: expand(
+        pattern, study=wildcards.study, arm=study(wildcards).arms, depth=study(wildcards).depths
+    )
+
+
+def repeated(option, values):
+    """`--option value` for each value."""
+    return " ".join(f"--{option} {value}" for value in values)

