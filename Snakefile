@@ -4,6 +4,7 @@
 #
 # `{study}` is a wildcard everywhere: config.yaml says what a study is, results/{study}/ holds it.
 
+
 configfile: "config.yaml"
 
 

@@ -20,13 +20,14 @@ from typing import Any
 
 import pytest
 import xgrammar
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
 from draftlaw.prompts import bfcl_multi_turn
 from draftlaw.prompts.bfcl import json_schema, read_jsonl, single_turn
 from draftlaw.prompts.bfcl_multi_turn import RESULT_CHARACTERS, trajectories
 from draftlaw.prompts.record import Prompt
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "2026.3.23"
@@ -369,7 +370,7 @@ def test_results_are_those_of_bfcls_own_executor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(bfcl_wheel))
-    from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils  # noqa: PLC0415
+    from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
 
     compared = truncated = 0
     for name, row in rows.items():

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from draftlaw import law
-from draftlaw.law import Identity, Payoff, PerClass, Reading
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+from draftlaw import law
+from draftlaw.law import Identity, Payoff, PerClass, Reading
 
 fast = settings(max_examples=150, deadline=None, derandomize=True)
 

@@ -4,6 +4,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+
 from reasoning_answers import SOLUTIONS
 
 PROMPTS = Path(__file__).resolve().parents[1] / "data" / "prompts"

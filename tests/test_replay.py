@@ -12,6 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
 from draftlaw.chat import ChatFormat
 from draftlaw.entropy import entropy_table
 from draftlaw.errors import DraftLawError
@@ -20,9 +24,6 @@ from draftlaw.prompts.record import Tool
 from draftlaw.replay import Replayer, Statistics, position_statistics, replay_positions
 from draftlaw.rounds_replay import accepted_lengths, replay_rounds, run_lengths
 from draftlaw.tables.replay import ENTROPY, REPLAY, REPLAYED_ROUNDS
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -70,7 +71,7 @@ def decode(toy: Toy, limit: int) -> list[int]:
 def speculate(toy: Toy, depth: int, limit: int) -> tuple[list[int], list[tuple[int, ...]]]:
     """Draft, verify, keep, correct, stop; as an engine counts, per round."""
     output = [toy.target([])]
-    rounds = []
+    rounds: list[tuple[int, ...]] = []
     while len(output) < limit and STOP not in output:
         drafted: list[int] = []
         for _ in range(depth):
@@ -181,7 +182,8 @@ def test_rounds_of_every_output_and_depth() -> None:
 
 def log_softmax(logits: Floats) -> Floats:
     top = logits.max(axis=-1, keepdims=True)
-    return logits - top - np.log(np.exp(logits - top).sum(axis=-1, keepdims=True))
+    total = np.exp(logits - top).sum(axis=-1, keepdims=True)
+    return cast(Floats, logits - top - np.log(total))
 
 
 def direct(target: Floats, draft: Floats, output: list[int], allowed: Bools | None) -> Statistics:
@@ -275,6 +277,18 @@ def test_sure_and_tied_tokens() -> None:
     assert found["target_top1"].tolist() == [0, 0]  # of a tie, the first
     assert found["agrees"].tolist() == [True, False]
     assert found["margin"].tolist() == [90.0, 0.0]
+
+
+def test_a_wide_vocabulary_adds_no_rounding() -> None:
+    random = np.random.default_rng(8)
+    logits = random.normal(0.0, 3.0, (2, 3, 50_000)).astype(np.float32)
+    allowed = random.random((3, 50_000)) < 0.9
+    allowed[:, :3] = True
+    inputs = [torch.from_numpy(part) for part in (*logits, np.arange(3), allowed)]
+    statistics = position_statistics(inputs[0], inputs[1], inputs[2], inputs[3])
+    found = {name: value.numpy() for name, value in statistics.items()}
+    target, draft = logits.astype(np.float64)
+    assert_agree(found, direct(target, draft, [0, 1, 2], allowed), tolerance=1e-9)
 
 
 # --- Two tiny models ------------------------------------------------------------------------------
@@ -414,9 +428,8 @@ def prompt_table(grammars: dict[str, str | None]) -> pd.DataFrame:
 
 def trace_table(*outputs: tuple[str, int, int, list[int]]) -> pd.DataFrame:
     columns = ["request_id", "batch", "launch", "output_ids"]
-    frame = pd.DataFrame(outputs, columns=columns)
-    frame["output_ids"] = [np.array(ids, np.int32) for ids in frame["output_ids"]]
-    return frame.astype({"batch": "int16"})
+    rows = [(*cell, np.array(ids, np.int32)) for *cell, ids in outputs]
+    return pd.DataFrame(rows, columns=columns).astype({"batch": "int16"})
 
 
 def test_table_of_an_arm(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -541,40 +554,42 @@ def mean(function: Callable[[float], float], values: list[float]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("position_class", "variant", "requests", "clusters", "straddlers", "chosen", "raw"),
+    ("position_class", "variant", "counts", "chosen", "raw"),
     [
-        ("S", "all", 2, 1, 1, [0.5, 0.0, 1.5, 0.0], [2.0, 3.0, 4.0, 5.0]),
-        ("S", "unforced", 2, 1, 1, [0.5, 1.5], [2.0, 4.0]),
-        ("S", "unlooped", 1, 1, 1, [0.5, 0.0], [2.0, 3.0]),
-        ("S", "unforced_unlooped", 1, 1, 1, [0.5], [2.0]),
-        ("F", "all", 2, 2, 0, [1.0, 2.0, 0.0], [1.0, 2.0, 0.0]),
-        ("F", "unforced", 2, 2, 0, [1.0, 2.0, 0.0], [1.0, 2.0, 0.0]),
-        ("F", "unlooped", 2, 2, 0, [1.0, 0.0], [1.0, 0.0]),
+        ("S", "all", (2, 1, 1), [0.5, 0.0, 1.5, 0.0], [2.0, 3.0, 4.0, 5.0]),
+        ("S", "unforced", (2, 1, 1), [0.5, 1.5], [2.0, 4.0]),
+        ("S", "unlooped", (1, 1, 1), [0.5, 0.0], [2.0, 3.0]),
+        ("S", "unforced_unlooped", (1, 1, 1), [0.5], [2.0]),
+        ("F", "all", (2, 2, 0), [1.0, 2.0, 0.0], [1.0, 2.0, 0.0]),
+        ("F", "unforced", (2, 2, 0), [1.0, 2.0, 0.0], [1.0, 2.0, 0.0]),
+        ("F", "unlooped", (2, 2, 0), [1.0, 0.0], [1.0, 0.0]),
     ],
 )
 def test_entropy_known(
     position_class: str,
     variant: str,
-    requests: int,
-    clusters: int,
-    straddlers: int,
+    counts: tuple[int, int, int],
     chosen: list[float],
     raw: list[float],
 ) -> None:
-    frame = entropy_table("D", *hand_made()).set_index(["position_class", "variant"])
-    row = frame.loc[(position_class, variant)].to_dict()
-    assert row == {
-        "arm": "D",
-        "batch": 1,
-        "requests": requests,
-        "clusters": clusters,
-        "positions": len(chosen),
-        "straddlers": straddlers,
-        "mean_entropy": pytest.approx(mean(float, chosen)),
-        "mean_entropy_raw": pytest.approx(mean(float, raw)),
-        "predictability_of_mean": pytest.approx(math.exp(-mean(float, chosen))),
-        "mean_predictability": pytest.approx(mean(lambda h: math.exp(-h), chosen)),
-    }
+    frame = entropy_table("D", *hand_made())
+    here = (frame["position_class"] == position_class) & (frame["variant"] == variant)
+    assert frame[here].to_dict("records") == [
+        {
+            "arm": "D",
+            "batch": 1,
+            "position_class": position_class,
+            "variant": variant,
+            "requests": counts[0],
+            "clusters": counts[1],
+            "positions": len(chosen),
+            "straddlers": counts[2],
+            "mean_entropy": pytest.approx(mean(float, chosen)),
+            "mean_entropy_raw": pytest.approx(mean(float, raw)),
+            "predictability_of_mean": pytest.approx(math.exp(-mean(float, chosen))),
+            "mean_predictability": pytest.approx(mean(lambda h: math.exp(-h), chosen)),
+        }
+    ]
 
 
 def test_entropy_table_is_one(tmp_path: Path) -> None:

@@ -29,9 +29,7 @@ def _summary(path: Path) -> str:
 def usage() -> str:
     """The list of stages, for a person."""
     lines = [f"  {name:<18} {summary}" for name, summary in stages().items()]
-    return "\n".join(
-        ["usage: python -m draftlaw STAGE --help", "", "stages:", *lines]
-    )
+    return "\n".join(["usage: python -m draftlaw STAGE --help", "", "stages:", *lines])
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""The chat format: how a request becomes prompt text, and the tags that delimit an output's parts."""
+"""The chat format: how a request becomes prompt text, and the tags that delimit outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of measured cells: counting rules, one set of conditions, and the replay's account.
+"""What must hold of measured cells: counting rules, conditions, and the replay's account.
 
 Broken counting rules and unequal engine conditions stop the run. Outputs that speculation changed,
 and rounds that the replay does not explain, are listed with the margins that decide whether they
@@ -131,25 +131,36 @@ def divergences(cell: CellTables, baseline: pd.DataFrame, replay: pd.DataFrame) 
     both = cell.traces.merge(baseline, on=KEY, suffixes=("", "_baseline"))
     margins = replay.set_index(["request_id", "batch", "position"])["margin"]
     found = []
-    for row in both.itertuples():
-        ours, theirs = list(row.output_ids), list(row.output_ids_baseline)
-        if ours == theirs:
+    for row in both.to_dict("records"):
+        ours, theirs = row["output_ids"].tolist(), row["output_ids_baseline"].tolist()
+        place = first_difference(ours, theirs)
+        if place is None:
             continue
-        shared = min(len(ours), len(theirs))
-        place = next((i for i in range(shared) if ours[i] != theirs[i]), shared)
-        margin = margins.get((row.request_id, row.batch, place))
+        key = (row["request_id"], row["batch"], place)
         found.append(
             {
                 "cell": cell.name,
-                "request_id": row.request_id,
-                "batch": int(row.batch),
+                "request_id": row["request_id"],
+                "batch": row["batch"],
                 "position": place,
-                "token": int(ours[place]) if place < len(ours) else None,
-                "baseline_token": int(theirs[place]) if place < len(theirs) else None,
-                "target_margin": None if margin is None or pd.isna(margin) else float(margin),
+                "token": ours[place] if place < len(ours) else None,
+                "baseline_token": theirs[place] if place < len(theirs) else None,
+                "target_margin": _number(margins.get(key)),
             }
         )
     return found
+
+
+def first_difference(ours: list[int], theirs: list[int]) -> int | None:
+    """The first position in which two outputs differ, None if they are equal."""
+    if ours == theirs:
+        return None
+    shared = min(len(ours), len(theirs))
+    return next((i for i in range(shared) if ours[i] != theirs[i]), shared)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or pd.isna(value) else float(value)
 
 
 def across_batches(cell: CellTables, replay: pd.DataFrame) -> list[Row]:
@@ -177,59 +188,54 @@ def unexplained_rounds(
         replayed: rounds that the replay implies, at every depth.
         replay: the draft's log-probability gaps at every position.
     """
-    both = cell.traces.merge(baseline, on=KEY, suffixes=("", "_baseline"))
-    same = both[
-        [
-            list(a) == list(b)
-            for a, b in zip(both["output_ids"], both["output_ids_baseline"], strict=True)
-        ]
-    ]
-    rounds = cell.rounds.merge(same[KEY], on=KEY)
-    expected = replayed[
-        (replayed["depth"] == cell.depth)
-        & replayed["request_id"].isin(set(same["request_id"]))
-        & replayed["batch"].isin(set(rounds["batch"]))
-    ]
-    pairs = rounds.merge(
-        expected, on=["request_id", "batch", "round"], how="outer", suffixes=("", "_replay")
-    )
+    same = _undiverged(cell.traces, baseline)
+    keys = ["request_id", "batch", "round"]
+    engine = cell.rounds.merge(same, on=KEY)
+    expected = replayed[replayed["depth"] == cell.depth].merge(same, on=["request_id", "batch"])
+    pairs = engine.merge(expected, on=keys, how="outer", suffixes=("", "_replay"))
     agree = (
         (pairs["start"] == pairs["start_replay"])
         & (pairs["emitted"] == pairs["emitted_replay"])
-        & (pairs["truncated"].eq(pairs["truncated_replay"]))
+        & (pairs["truncated"] == pairs["truncated_replay"])
         & (pairs["truncated"].eq(True) | (pairs["accepted"] == pairs["accepted_replay"]))
     )
-    gaps = replay.set_index(["request_id", "batch", "position"])
-    wrong = pairs[~agree].drop_duplicates(["request_id", "batch"])  # later ones follow from it
-    return [_explained(cell, row, gaps) for row in wrong.to_dict("records")]
+    first = pairs[~agree].drop_duplicates(["request_id", "batch"])  # later ones follow from it
+    near = replay.set_index(["request_id", "batch", "position"])
+    return [_explained(cell.name, dict(row), near) for _, row in first.iterrows()]
 
 
-def _explained(cell: CellTables, row: Row, gaps: pd.DataFrame) -> Row:
+def _undiverged(traces: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
+    """Keys of the requests whose output is the baseline's."""
+    both = traces.merge(baseline, on=KEY, suffixes=("", "_baseline"))
+    pairs = zip(both["output_ids"], both["output_ids_baseline"], strict=True)
+    return both.loc[[ours.tolist() == theirs.tolist() for ours, theirs in pairs], KEY]
+
+
+def _explained(cell: str, row: Row, replay: pd.DataFrame) -> Row:
     """A differing round, with the position where engine and replay part and how close it was."""
-    accepted = [row[name] for name in ("accepted", "accepted_replay") if not pd.isna(row[name])]
-    start = row["start"] if not pd.isna(row["start"]) else row["start_replay"]
-    place = int(start) + int(min(accepted))
+    ours, theirs = _number(row["accepted"]), _number(row["accepted_replay"])
+    start = _number(row["start"]) or _number(row["start_replay"]) or 0.0
+    place = int(start + min(number for number in (ours, theirs) if number is not None))
     key = (row["request_id"], row["batch"], place)
-    near = gaps.loc[key] if key in gaps.index else None
+    here = replay.loc[[key]].iloc[0] if key in replay.index else None
     return {
-        "cell": cell.name,
+        "cell": cell,
         "request_id": row["request_id"],
         "batch": int(row["batch"]),
         "round": int(row["round"]),
         "position": place,
-        "engine_accepted": None if pd.isna(row["accepted"]) else int(row["accepted"]),
-        "replay_accepted": (
-            None if pd.isna(row["accepted_replay"]) else int(row["accepted_replay"])
-        ),
-        "draft_margin": None if near is None else float(near["draft_margin"]),
-        "draft_gap": None if near is None else float(near["draft_gap"]),
+        "engine_accepted": None if ours is None else int(ours),
+        "replay_accepted": None if theirs is None else int(theirs),
+        "draft_margin": None if here is None else float(here["draft_margin"]),
+        "draft_gap": None if here is None else float(here["draft_gap"]),
     }
 
 
 def summary(cell: CellTables) -> list[Row]:
     """What a cell holds, per batch size."""
     rows = []
-    for batch, rounds in cell.rounds.groupby("batch"):
+    for batch in sorted(set(cell.traces["batch"])):
+        rounds = cell.rounds[cell.rounds["batch"] == batch]
         traces = cell.traces[cell.traces["batch"] == batch]
         rows.append(
             {

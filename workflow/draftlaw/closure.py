@@ -1,4 +1,4 @@
-"""The source files of a stage: its module and all that it imports inside the package, transitively."""
+"""The source files of a stage: its module, and all that it imports inside the package."""
 
 from __future__ import annotations
 

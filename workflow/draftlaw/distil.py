@@ -97,7 +97,7 @@ def distil(
         losses = []
         for batch in _batches(examples, spec.batch_tokens, order):
             loss = functional.cross_entropy(_logits(model, head, batch).float(), batch.labels)
-            loss.backward()
+            torch.autograd.backward(loss)
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
             schedule.step()
@@ -128,7 +128,8 @@ def _logits(model: Any, head: torch.Tensor, batch: Batch) -> torch.Tensor:
     with torch.autocast("cpu", torch.bfloat16):
         hidden = model.model(input_ids=batch.tokens, use_cache=False).last_hidden_state
         chosen = hidden.flatten(0, 1)[batch.positions].to(torch.bfloat16)
-        return chosen @ head.T
+        logits: torch.Tensor = chosen @ head.T
+        return logits
 
 
 def _rate(step: int, total: int, warmup: int) -> float:
@@ -165,7 +166,8 @@ def _plan(examples: Sequence[Example], batch_tokens: int, order: random.Random) 
 def _pad(examples: Sequence[Example]) -> Batch:
     length = max(example.length for example in examples)
     tokens = torch.zeros((len(examples), length), dtype=torch.long)
-    positions, labels = [], []
+    positions: list[int] = []
+    labels: list[int] = []
     for row, example in enumerate(examples):
         tokens[row, : example.length] = torch.tensor([*example.prompt_ids, *example.output_ids])
         first = row * length + len(example.prompt_ids) - 1

@@ -1,4 +1,4 @@
-"""The one exception a user is meant to see: a sentence that names the thing, the value, the remedy."""
+"""The one exception a user is meant to see: it names the thing, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -12,4 +12,5 @@ class DraftLawError(Exception):
     """
 
     def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}. {remedy}.")
+        end = "" if remedy.endswith("?") else "."
+        super().__init__(f"{what}. {remedy}{end}")

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written under a temporary name beside the target, then renamed."""
+"""Files that are whole or absent: written under a temporary name, then renamed."""
 
 from __future__ import annotations
 

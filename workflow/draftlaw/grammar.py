@@ -143,7 +143,10 @@ class Walk:
     @property
     def allowed(self) -> npt.NDArray[np.int32]:
         """Number of tokens allowed at each position, shape [positions]."""
-        return np.bitwise_count(self.masks.view(np.uint32)).sum(axis=1, dtype=np.int32)
+        counts: npt.NDArray[np.int32] = np.bitwise_count(self.masks.view(np.uint32)).sum(
+            axis=1, dtype=np.int32
+        )
+        return counts
 
 
 def unpack(masks: Mask, vocab_size: int) -> npt.NDArray[np.bool_]:

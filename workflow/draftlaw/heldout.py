@@ -27,7 +27,7 @@ class Heldout:
 
 
 def seconds_per_token(rounds: pd.DataFrame) -> float:
-    """Decode seconds per emitted token: step time shared by the step's requests; no prefill steps."""
+    """Decode seconds per emitted token; requests share a step's time; no prefill steps."""
     decode = rounds[~rounds["step_prefill"]]
     shared = decode["step_seconds"] / decode["step_requests"]
     return float(shared.sum() / decode["emitted"].sum())

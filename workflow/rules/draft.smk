@@ -15,20 +15,16 @@ rule distil_draft:
         target=f"{TRAINED}/models/target",
         prompts=expand("{root}/prompts/{arm}.parquet", root=TRAINED, arm=TRAIN_ARMS),
         traces=expand("{root}/traces/{arm}-g0.parquet", root=TRAINED, arm=TRAIN_ARMS),
-        heldout_prompts=expand("{root}/prompts/{arm}.parquet", root=HELDOUT, arm=HELDOUT_ARMS),
-        heldout_traces=expand("{root}/traces/{arm}-g0.parquet", root=HELDOUT, arm=HELDOUT_ARMS),
+        heldout_prompts=expand(
+            "{root}/prompts/{arm}.parquet", root=HELDOUT, arm=HELDOUT_ARMS
+        ),
+        heldout_traces=expand(
+            "{root}/traces/{arm}-g0.parquet", root=HELDOUT, arm=HELDOUT_ARMS
+        ),
         code=code("distil-draft"),
     output:
         weights=f"{TRAINED}/draft.safetensors",
         history=f"{TRAINED}/draft.json",
-    params:
-        spec=lambda wildcards: json.dumps(
-            DISTIL.model_dump(exclude={"study", "heldout", "rebuilt"}), sort_keys=True
-        ),
-        files=lambda wildcards, input: " ".join(
-            repeated(option, input[option.replace("-", "_")])
-            for option in ("prompts", "traces", "heldout-prompts", "heldout-traces")
-        ),
     log:
         f"{TRAINED}/logs/distil_draft.log",
     benchmark:
@@ -39,6 +35,14 @@ rule distil_draft:
     resources:
         mem_mb=8000,
         runtime=240,
+    params:
+        spec=lambda wildcards: json.dumps(
+            DISTIL.model_dump(exclude={"study", "heldout", "rebuilt"}), sort_keys=True
+        ),
+        files=lambda wildcards, input: " ".join(
+            repeated(option, input[option.replace("-", "_")])
+            for option in ("prompts", "traces", "heldout-prompts", "heldout-traces")
+        ),
     shell:
         "python -m draftlaw distil-draft --target {input.target:q} {params.files}"
         " --spec {params.spec:q} --out {output.weights:q} --history {output.history:q}"
@@ -48,22 +52,19 @@ rule distil_draft:
 rule compare_drafts:
     """The shipped draft and the one made again, on prompts neither was trained on."""
     input:
-        expand(
+        rounds=expand(
             "{root}/rounds/{arm}-g{depth}.parquet",
             root=[HELDOUT, REBUILT],
             arm=HELDOUT_ARMS,
             depth=[0, HELDOUT_DEPTH],
         ),
-        expand("{root}/replay/{arm}.parquet", root=[HELDOUT, REBUILT], arm=HELDOUT_ARMS),
+        replay=expand(
+            "{root}/replay/{arm}.parquet", root=[HELDOUT, REBUILT], arm=HELDOUT_ARMS
+        ),
         history=f"{TRAINED}/draft.json",
         code=code("compare-drafts"),
     output:
         f"{TRAINED}/comparison.json",
-    params:
-        shipped=HELDOUT,
-        rebuilt=REBUILT,
-        arms=repeated("arm", HELDOUT_ARMS),
-        depth=HELDOUT_DEPTH,
     log:
         f"{TRAINED}/logs/compare_drafts.log",
     conda:
@@ -72,6 +73,11 @@ rule compare_drafts:
     resources:
         mem_mb=2000,
         runtime=10,
+    params:
+        shipped=lambda wildcards, input: Path(input.rounds[0]).parents[1],
+        rebuilt=lambda wildcards, input: Path(input.rounds[-1]).parents[1],
+        arms=repeated("arm", HELDOUT_ARMS),
+        depth=HELDOUT_DEPTH,
     shell:
         "python -m draftlaw compare-drafts --shipped {params.shipped:q} --rebuilt {params.rebuilt:q}"
         " {params.arms} --depth {params.depth} --history {input.history:q} --out {output:q}"

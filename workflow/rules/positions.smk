@@ -10,8 +10,6 @@ rule label_positions:
         code=code("label-positions"),
     output:
         "results/{study}/positions/{arm}.parquet",
-    params:
-        chat=lambda wildcards: as_json(study(wildcards).chat),
     log:
         "results/{study}/logs/label_positions/{arm}.log",
     benchmark:
@@ -22,6 +20,8 @@ rule label_positions:
     resources:
         mem_mb=4000,
         runtime=30,
+    params:
+        chat=lambda wildcards: as_json(study(wildcards).chat),
     shell:
         "python -m draftlaw label-positions --prompts {input.prompts:q} --traces {input.traces:q}"
         " --target {input.target:q} --chat {params.chat:q} --out {output:q} > {log:q} 2>&1"

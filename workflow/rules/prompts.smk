@@ -1,28 +1,18 @@
 # Frozen prompt sets: sampled from their sources, rendered in the pair's chat format, encoded.
 
 
-def prompt_files(wildcards):
-    """The local files that an arm's prompts are read from."""
-    local = [s.path for s in arm(wildcards).prompts.sources if s.kind == "jsonl"]
-    template = study(wildcards).chat.template
-    return local + ([template] if template else [])
-
-
 rule freeze_prompts:
     """An arm's prompts, as every later stage sees them."""
     input:
         target="results/{study}/models/target",
         files=prompt_files,
         wheel=branch(
-            lambda wildcards: study(wildcards).uses_bfcl(wildcards.arm), then=wheel(studies.BFCL)
+            lambda wildcards: study(wildcards).uses_bfcl(wildcards.arm),
+            then=wheel(studies.BFCL),
         ),
         code=code("freeze-prompts"),
     output:
         "results/{study}/prompts/{arm}.parquet",
-    params:
-        spec=lambda wildcards: as_json(arm(wildcards).prompts),
-        chat=lambda wildcards: as_json(study(wildcards).chat),
-        wheel=lambda wildcards, input: f"--wheel {input.wheel}" if input.wheel else "",
     log:
         "results/{study}/logs/freeze_prompts/{arm}.log",
     benchmark:
@@ -33,6 +23,10 @@ rule freeze_prompts:
     resources:
         mem_mb=4000,
         runtime=20,
+    params:
+        spec=lambda wildcards: as_json(arm(wildcards).prompts),
+        chat=lambda wildcards: as_json(study(wildcards).chat),
+        wheel=lambda wildcards, input: f"--wheel {input.wheel}" if input.wheel else "",
     shell:
         "python -m draftlaw freeze-prompts --spec {params.spec:q} --chat {params.chat:q}"
         " --target {input.target:q} {params.wheel} --out {output:q} > {log:q} 2>&1"

@@ -13,9 +13,6 @@ rule replay_positions:
         code=code("replay-positions"),
     output:
         "results/{study}/replay/{arm}.parquet",
-    params:
-        dtype=lambda wildcards: study(wildcards).engine.dtype,
-        device=lambda wildcards: study(wildcards).engine.device,
     log:
         "results/{study}/logs/replay_positions/{arm}.log",
     benchmark:
@@ -28,6 +25,9 @@ rule replay_positions:
         runtime=ask("runtime"),
         gpu=ask("gpu"),
         gpu_model=ask("gpu_model"),
+    params:
+        dtype=lambda wildcards: study(wildcards).engine.dtype,
+        device=lambda wildcards: study(wildcards).engine.device,
     shell:
         "python -m draftlaw replay-positions --prompts {input.prompts:q} --traces {input.traces:q}"
         " --target {input.target:q} --draft {input.draft:q} --dtype {params.dtype}"
@@ -41,8 +41,6 @@ rule replay_rounds:
         code=code("replay-rounds"),
     output:
         "results/{study}/replay/{arm}-rounds.parquet",
-    params:
-        depths=lambda wildcards: repeated("depth", study(wildcards).depths),
     log:
         "results/{study}/logs/replay_rounds/{arm}.log",
     benchmark:
@@ -53,6 +51,8 @@ rule replay_rounds:
     resources:
         mem_mb=4000,
         runtime=20,
+    params:
+        depths=lambda wildcards: repeated("depth", study(wildcards).depths),
     shell:
         "python -m draftlaw replay-rounds --replay {input.replay:q} {params.depths}"
         " --out {output:q} > {log:q} 2>&1"
@@ -67,11 +67,6 @@ rule measure_entropy:
         code=code("measure-entropy"),
     output:
         "results/{study}/entropy.parquet",
-    params:
-        arms=lambda wildcards: repeated("arm", study(wildcards).arms),
-        prompts=lambda wildcards, input: repeated("prompts", input.prompts),
-        positions=lambda wildcards, input: repeated("positions", input.positions),
-        replay=lambda wildcards, input: repeated("replay", input.replay),
     log:
         "results/{study}/logs/measure_entropy.log",
     benchmark:
@@ -82,6 +77,11 @@ rule measure_entropy:
     resources:
         mem_mb=8000,
         runtime=20,
+    params:
+        arms=lambda wildcards: repeated("arm", study(wildcards).arms),
+        prompts=lambda wildcards, input: repeated("prompts", input.prompts),
+        positions=lambda wildcards, input: repeated("positions", input.positions),
+        replay=lambda wildcards, input: repeated("replay", input.replay),
     shell:
         "python -m draftlaw measure-entropy {params.arms} {params.prompts} {params.positions}"
         " {params.replay} --out {output:q} > {log:q} 2>&1"

@@ -13,11 +13,6 @@ rule measure_rounds:
         traces="results/{study}/traces/{arm}-g{depth}.parquet",
         rounds="results/{study}/rounds/{arm}-g{depth}.parquet",
         record="results/{study}/engine/{arm}-g{depth}.json",
-    params:
-        batches=lambda wildcards: repeated("batch", study(wildcards).batches),
-        max_tokens=lambda wildcards: arm(wildcards).max_tokens,
-        engine=lambda wildcards: as_json(study(wildcards).engine),
-        chat=lambda wildcards: as_json(study(wildcards).chat),
     log:
         "results/{study}/logs/generate/{arm}-g{depth}.log",
     benchmark:
@@ -30,6 +25,11 @@ rule measure_rounds:
         runtime=ask("runtime"),
         gpu=ask("gpu"),
         gpu_model=ask("gpu_model"),
+    params:
+        batches=lambda wildcards: repeated("batch", study(wildcards).batches),
+        max_tokens=lambda wildcards: arm(wildcards).max_tokens,
+        engine=lambda wildcards: as_json(study(wildcards).engine),
+        chat=lambda wildcards: as_json(study(wildcards).chat),
     shell:
         "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
         " --draft {input.draft:q} --depth {wildcards.depth} {params.batches}"

@@ -12,11 +12,6 @@ rule collect_traces:
         traces="results/{study}/traces/{arm}-g0.parquet",
         rounds="results/{study}/rounds/{arm}-g0.parquet",
         record="results/{study}/engine/{arm}-g0.json",
-    params:
-        batches=lambda wildcards: repeated("batch", study(wildcards).batches),
-        max_tokens=lambda wildcards: arm(wildcards).max_tokens,
-        engine=lambda wildcards: as_json(study(wildcards).engine),
-        chat=lambda wildcards: as_json(study(wildcards).chat),
     log:
         "results/{study}/logs/generate/{arm}-g0.log",
     benchmark:
@@ -29,6 +24,11 @@ rule collect_traces:
         runtime=ask("runtime"),
         gpu=ask("gpu"),
         gpu_model=ask("gpu_model"),
+    params:
+        batches=lambda wildcards: repeated("batch", study(wildcards).batches),
+        max_tokens=lambda wildcards: arm(wildcards).max_tokens,
+        engine=lambda wildcards: as_json(study(wildcards).engine),
+        chat=lambda wildcards: as_json(study(wildcards).chat),
     shell:
         "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
         " --depth 0 {params.batches} --max-tokens {params.max_tokens} --engine {params.engine:q}"

@@ -19,9 +19,7 @@ def read(source: DatasetsSource) -> list[Prompt]:
 
     where = f"data set {source.path!r}, split {source.split!r}"
     try:
-        rows = load_dataset(
-            source.path, source.name, split=source.split, revision=source.revision
-        )
+        rows = load_dataset(source.path, source.name, split=source.split, revision=source.revision)
     except Exception as error:
         raise DraftLawError(
             f"{where} cannot be loaded ({error})",

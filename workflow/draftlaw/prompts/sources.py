@@ -16,7 +16,7 @@ SHARES: dict[Share, range] = {
     "heldout": range(40, 50),
     "train": range(50, 100),
 }
-"""Percentiles of the hash of a request's own words; a text is thus in one share wherever it occurs."""
+"""Percentiles of the hash of a request's own words: a text is in one share wherever it occurs."""
 
 
 def read(source: Source, seed: int, wheel: Path | None, version: str) -> list[Prompt]:

@@ -17,7 +17,7 @@ class _Spec(BaseModel):
 
 
 class JsonlSource(_Spec):
-    """A local JSON Lines file; each line has `text` or `messages`, and may have `id` and `tools`."""
+    """A local JSON Lines file; a line has `text` or `messages`, and may have `id` and `tools`."""
 
     kind: Literal["jsonl"]
     path: str = Field(description="The file, relative to the working directory.")
@@ -74,9 +74,7 @@ class PromptSpec(_Spec):
     """An arm's prompt set."""
 
     sources: tuple[Source, ...] = Field(min_length=1, description="Where the prompts come from.")
-    clusters: int = Field(
-        ge=1, description="Sampling units: requests; in arm D trajectories."
-    )
+    clusters: int = Field(ge=1, description="Sampling units: requests; in arm D trajectories.")
     max_prompt_tokens: int = Field(ge=1, description="Longer prompts are left out.")
     think_budget: int = Field(
         default=0,

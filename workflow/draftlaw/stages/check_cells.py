@@ -26,10 +26,11 @@ def main(
     folder: Annotated[Path, typer.Option(help="The study's results.")],
     arm: Annotated[list[str], typer.Option(help="An arm; may be repeated.")],
     out: Out,
-    depth: Annotated[list[int], typer.Option(help="A depth; may be repeated.")] = [],
+    depth: Annotated[list[int] | None, typer.Option(help="A depth; may be repeated.")] = None,
 ) -> None:
     """Write what was checked and what was found; stop on a broken rule."""
-    cells = {(a, d): _cell(folder, a, d) for a in arm for d in [0, *depth]}
+    depths = depth or []
+    cells = {(a, d): _cell(folder, a, d) for a in arm for d in [0, *depths]}
     for cell in cells.values():
         check_counts(cell)
     conditions = check_conditions(list(cells.values()))
@@ -39,7 +40,7 @@ def main(
         replayed = REPLAYED_ROUNDS.read(folder / f"replay/{name}-rounds.parquet")
         baseline = cells[name, 0].traces
         diverged += across_batches(cells[name, 0], replay)
-        for gamma in depth:
+        for gamma in depths:
             cell = cells[name, gamma]
             diverged += divergences(cell, baseline, replay)
             unexplained += unexplained_rounds(cell, baseline, replayed, replay)

@@ -36,7 +36,7 @@ def main(
         if found != sha256_:
             raise DraftLawError(
                 f"wheel {wanted} has SHA-256 {found}, not {sha256_}",
-                "Do not use it; if the release was meant to change, correct downloads: in the study",
+                "Do not use it; if the release was meant to change, correct downloads: in config",
             )
         with atomic_file(out) as temporary:
             shutil.copyfile(wheel, temporary)

@@ -1,1 +1,1 @@
-"""The tables between stages: one module per stage's schemas, and `parquet` to read and write them."""
+"""The tables between stages: schemas by stage, and `parquet` to read and write them."""

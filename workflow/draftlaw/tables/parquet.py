@@ -113,7 +113,7 @@ class Table:
         if not arrow.schema.equals(self.schema, check_metadata=False):
             difference = _difference(arrow.schema, self.schema)
             raise DraftLawError(f"{path} is no {self.name} table: {difference}", again)
-        frame = arrow.to_pandas()
+        frame: pd.DataFrame = arrow.to_pandas()
         self.check(frame, str(path))
         return frame
 

