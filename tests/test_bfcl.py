@@ -24,14 +24,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from conftest import REPO
+from draftlaw.errors import DraftLawError
 from draftlaw.prompts import bfcl_multi_turn
 from draftlaw.prompts.bfcl import json_schema, read_jsonl, single_turn
 from draftlaw.prompts.bfcl_multi_turn import RESULT_CHARACTERS, trajectories
 from draftlaw.prompts.record import Prompt
 
-ROOT = Path(__file__).resolve().parents[1]
 VERSION = "2026.3.23"
-WHEEL = ROOT / "results" / "downloads" / f"bfcl_eval-{VERSION}-py3-none-any.whl"
 
 REQUESTS = {
     "simple_python": 400,
@@ -55,16 +55,6 @@ CALLS = {
 }
 # BFCL's Java and JavaScript answers name variables ("userMap") where objects are asked for.
 SOURCE_CODE = {"simple_java": 0.85, "simple_javascript": 0.8}
-
-
-@pytest.fixture(scope="session")
-def bfcl_wheel() -> Path:
-    if "DRAFTLAW_BFCL_WHEEL" in os.environ:
-        return Path(os.environ["DRAFTLAW_BFCL_WHEEL"])
-    if not WHEEL.exists():
-        wanted = ["--no-deps", "--dest", str(WHEEL.parent), f"bfcl-eval=={VERSION}"]
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", *wanted], check=True)
-    return WHEEL
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +138,7 @@ def test_schema_translates_types_and_drops_what_is_no_json_schema() -> None:
 
 
 def test_an_unknown_type_is_named() -> None:
-    with pytest.raises(ValueError, match="unknown BFCL parameter type 'Quaternion'"):
+    with pytest.raises(DraftLawError, match="unknown BFCL parameter type 'Quaternion'"):
         json_schema({"type": "dict", "properties": {"q": {"type": "Quaternion"}}})
 
 
@@ -527,7 +517,7 @@ def test_the_replay_is_the_same_in_every_process(bfcl_wheel: Path) -> None:
     )
     digests = []
     for hash_seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo")):
-        settings = {"PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": str(ROOT / "workflow")}
+        settings = {"PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": str(REPO / "workflow")}
         output = subprocess.run(
             [sys.executable, "-c", program, str(bfcl_wheel)],
             env=os.environ | settings,
@@ -549,13 +539,13 @@ def test_a_bad_wheel_is_named(tmp_path: Path, content: bytes | None) -> None:
     wheel = tmp_path / "bad.whl"
     if content is not None:
         wheel.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"bad\.whl: cannot read {MEMBER}"):
+    with pytest.raises(DraftLawError, match=rf"bad\.whl: cannot read {MEMBER}"):
         single_turn(wheel, VERSION, ["irrelevance"])
 
 
 def test_a_missing_member_is_named(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path / "thin.whl", {"other": ""})
-    with pytest.raises(ValueError, match=rf"thin\.whl: cannot read {MEMBER}"):
+    with pytest.raises(DraftLawError, match=rf"thin\.whl: cannot read {MEMBER}"):
         single_turn(wheel, VERSION, ["irrelevance"])
 
 
@@ -565,7 +555,7 @@ def test_a_missing_member_is_named(tmp_path: Path) -> None:
 def test_a_bad_line_is_numbered(tmp_path: Path, line: str, reason: str) -> None:
     good = {"id": "a", "question": [[]], "function": []}
     wheel = write_wheel(tmp_path / "torn.whl", {MEMBER: f"{json.dumps(good)}\n\n{line}\n"})
-    with pytest.raises(ValueError, match=rf"torn\.whl: {MEMBER} line 3: {reason}"):
+    with pytest.raises(DraftLawError, match=rf"torn\.whl: {MEMBER} line 3: {reason}"):
         single_turn(wheel, VERSION, ["irrelevance"])
 
 
@@ -576,7 +566,7 @@ def test_a_request_without_answer_is_named(tmp_path: Path) -> None:
         "bfcl_eval/data/possible_answer/BFCL_v4_multiple.json": "",
     }
     wheel = write_wheel(tmp_path / "mute.whl", members)
-    with pytest.raises(ValueError, match="no ground truth for multiple_7"):
+    with pytest.raises(DraftLawError, match="no ground truth for multiple_7"):
         single_turn(wheel, VERSION, ["multiple"])
 
 
@@ -619,7 +609,7 @@ ASK = [{"role": "user", "content": "Please."}]
 )
 def test_an_unreadable_call_is_named(tmp_path: Path, bfcl_wheel: Path, call: str) -> None:
     wheel = multi_turn_wheel(tmp_path / "odd.whl", bfcl_wheel, [ASK], [[call]])
-    with pytest.raises(ValueError, match="one: cannot read the call") as caught:
+    with pytest.raises(DraftLawError, match="one: cannot read the call") as caught:
         trajectories(wheel, VERSION, turns=3, distractors=0, seed=0)
     assert repr(call) in str(caught.value)
 
@@ -629,12 +619,12 @@ def test_a_user_turn_without_message_is_refused(
     tmp_path: Path, bfcl_wheel: Path, question: list[Any], truth: list[Any]
 ) -> None:
     wheel = multi_turn_wheel(tmp_path / "gap.whl", bfcl_wheel, question, truth)
-    with pytest.raises(ValueError, match="one: every user turn needs"):
+    with pytest.raises(DraftLawError, match="one: every user turn needs"):
         trajectories(wheel, VERSION, turns=3, distractors=0, seed=0)
 
 
 def test_apis_of_another_wheel_are_not_used_unseen(tmp_path: Path, bfcl_wheel: Path) -> None:
     trajectories(bfcl_wheel, VERSION, turns=1, distractors=0, seed=0)
     wheel = multi_turn_wheel(tmp_path / "other.whl", bfcl_wheel, [ASK], [["sort('a')"]])
-    with pytest.raises(ValueError, match="already imported from"):
+    with pytest.raises(DraftLawError, match="already imported from"):
         trajectories(wheel, VERSION, turns=3, distractors=0, seed=0)

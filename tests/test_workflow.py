@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import REPO, run_snakemake
 
+from conftest import REPO, run_snakemake
 from draftlaw.closure import source_files
 
 STAGES = REPO / "workflow/draftlaw/stages"

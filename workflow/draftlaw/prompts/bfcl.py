@@ -12,7 +12,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from draftlaw.errors import DraftLawError
 from draftlaw.prompts.record import Part, Prompt, Tool
+
+
+class BfclError(DraftLawError):
+    """The wheel does not hold what this module knows how to read."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "Take the release of bfcl-eval that config.yaml names")
+
 
 DATA = "bfcl_eval/data"
 LICENCE = "Apache-2.0"
@@ -69,13 +78,13 @@ def read_jsonl(wheel: Path, member: str) -> list[dict[str, Any]]:
     """Reads a JSON Lines file inside a wheel, without unpacking it.
 
     Raises:
-        ValueError: the wheel or the member is missing or unreadable, or a line is no JSON object.
+        BfclError: the wheel or the member is missing or unreadable, or a line is no JSON object.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
             text = archive.read(member).decode("utf-8")
     except (OSError, KeyError, zipfile.BadZipFile, UnicodeDecodeError) as error:
-        raise ValueError(f"{wheel}: cannot read {member}: {error}") from error
+        raise BfclError(f"{wheel}: cannot read {member}: {error}") from error
     # Not splitlines: it would also split at the Unicode separators that JSON strings may hold.
     lines = enumerate(text.split("\n"), start=1)
     return [_json_object(line, f"{wheel}: {member} line {n}") for n, line in lines if line.strip()]
@@ -85,9 +94,9 @@ def _json_object(line: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{where}: not JSON: {error}") from error
+        raise BfclError(f"{where}: not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ValueError(f"{where}: not a JSON object")
+        raise BfclError(f"{where}: not a JSON object")
     return value
 
 
@@ -102,10 +111,10 @@ def json_schema(parameters: Mapping[str, Any]) -> dict[str, Any]:
         parameters: the document, left as it is.
 
     Raises:
-        ValueError: a type name is none of BFCL's.
+        BfclError: a type name is none of BFCL's.
     """
     if parameters.get("type") not in _TYPES:
-        raise ValueError(f"unknown BFCL parameter type {parameters.get('type')!r}")
+        raise BfclError(f"unknown BFCL parameter type {parameters.get('type')!r}")
     kind = _TYPES[parameters["type"]]
     schema: dict[str, Any] = {"type": kind}
     schema.update({key: parameters[key] for key in _KEPT if key in parameters})
@@ -169,7 +178,7 @@ def single_turn(wheel: Path, version: str, categories: Sequence[str]) -> list[Pr
         values}}, one entry per expected call ("" among the values: the argument may be left out).
 
     Raises:
-        ValueError: the wheel lacks a category's requests or answers, or a request has no answer.
+        BfclError: the wheel lacks a category's requests or answers, or a request has no answer.
     """
     return [
         prompt for category in categories for prompt in _category_prompts(wheel, version, category)
@@ -183,7 +192,7 @@ def _category_prompts(wheel: Path, version: str, category: str) -> list[Prompt]:
     truths = answers(wheel, category)
     unanswered = [row["id"] for row in rows if not truths.get(row["id"])]
     if unanswered:
-        raise ValueError(f"{wheel}: {category}: no ground truth for {', '.join(unanswered)}")
+        raise BfclError(f"{wheel}: {category}: no ground truth for {', '.join(unanswered)}")
     return [_call_prompt(row, source_name(version, category), truths[row["id"]]) for row in rows]
 
 
@@ -197,7 +206,7 @@ def _prompt(
 ) -> Prompt:
     turns = row["question"]
     if len(turns) != 1:
-        raise ValueError(f"{source}: {row['id']} has {len(turns)} user turns, not one")
+        raise BfclError(f"{source}: {row['id']} has {len(turns)} user turns, not one")
     return Prompt(
         id=row["id"],
         cluster=row["id"],

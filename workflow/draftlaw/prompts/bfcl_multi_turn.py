@@ -36,6 +36,7 @@ from typing import Any, Self
 from draftlaw.prompts.bfcl import (
     DATA,
     LICENCE,
+    BfclError,
     answers,
     category_member,
     read_jsonl,
@@ -126,7 +127,7 @@ def trajectories(
         {"name": ..., "arguments": {...}}, and is None for a report.
 
     Raises:
-        ValueError: data are missing, a ground-truth call cannot be read, or a user turn is empty.
+        BfclError: data are missing, a ground-truth call cannot be read, or a user turn is empty.
     """
     documents = {
         name: read_jsonl(wheel, f"{DATA}/multi_turn_func_doc/{module}.json")
@@ -149,7 +150,7 @@ def _user_turns(
     row: Mapping[str, Any], truth: list[list[str]], offered: list[_Document]
 ) -> list[_UserTurn]:
     if len(truth) != len(row["question"]) or not all(row["question"]):
-        raise ValueError(f"{row['id']}: every user turn needs a message and a list of calls")
+        raise BfclError(f"{row['id']}: every user turn needs a message and a list of calls")
     parameters = {entry["name"]: list(entry["parameters"]["properties"]) for entry in offered}
     return [
         _UserTurn(messages, [_parse_call(row["id"], call, parameters) for call in calls])
@@ -174,7 +175,7 @@ def _parse_call(identifier: str, text: str, parameters: Mapping[str, list[str]])
         }:
             raise ValueError(f"its arguments do not fit the parameters {names}")
     except (SyntaxError, ValueError) as error:
-        raise ValueError(f"{identifier}: cannot read the call {text!r}: {error}") from error
+        raise BfclError(f"{identifier}: cannot read the call {text!r}: {error}") from error
     return _Call(node.func.id, arguments)
 
 
@@ -198,7 +199,7 @@ def _api_class(wheel: Path, name: str) -> Any:
     finally:
         sys.path.remove(origin)
     if not str(module.__file__).startswith(origin):
-        raise ValueError(f"{wheel}: bfcl_eval was already imported from {module.__file__}")
+        raise BfclError(f"{wheel}: bfcl_eval was already imported from {module.__file__}")
     if name == "TravelAPI":
         vars(module)["datetime"] = _StoppedClock
     return getattr(module, name)

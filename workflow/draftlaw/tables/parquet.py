@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pandera.pandas as pa_checks
 import pyarrow as pa
@@ -114,6 +115,10 @@ class Table:
             difference = _difference(arrow.schema, self.schema)
             raise DraftLawError(f"{path} is no {self.name} table: {difference}", again)
         frame: pd.DataFrame = arrow.to_pandas()
+        for column in self.columns:
+            if column.nullable and pa.types.is_string(column.dtype):
+                # a missing text is None, which is false, not NaN, which is true
+                frame[column.name] = frame[column.name].astype(object).replace({np.nan: None})
         self.check(frame, str(path))
         return frame
 
