@@ -4,7 +4,10 @@
 STUDY ?= embedded
 PYTHON ?= python3.11
 CORES ?= all
-RUN = .venv/bin/snakemake --cores $(CORES) --scheduler greedy --rerun-incomplete --show-failed-logs
+RUN = snakemake --cores $(CORES) --scheduler greedy --rerun-incomplete --show-failed-logs
+
+# Rules run `python` from the path, as in an activated environment.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: help study test lint draft lock clean
 
@@ -15,15 +18,15 @@ study: .venv/done  ## run a study end to end: make study STUDY=smoke
 	$(RUN) --config study=$(STUDY)
 
 test: .venv/done lint  ## style, types, layers, then all tests (models and engine included)
-	.venv/bin/python -m pytest
+	python -m pytest
 
 lint: .venv/done  ## style, types, import layers, the workflow's own linters
-	.venv/bin/ruff format --check workflow tests
-	.venv/bin/ruff check workflow tests
-	.venv/bin/mypy
-	PYTHONPATH=workflow .venv/bin/lint-imports
-	.venv/bin/snakefmt --check Snakefile workflow/rules
-	.venv/bin/snakemake --lint
+	ruff format --check workflow tests
+	ruff check workflow tests
+	mypy
+	PYTHONPATH=workflow lint-imports
+	snakefmt --check Snakefile workflow/rules
+	snakemake --lint
 
 draft: .venv/done  ## make the embedded study's draft again and compare it (about 1.5 hours)
 	$(RUN) results/training/comparison.json
@@ -42,7 +45,7 @@ draft: .venv/done  ## make the embedded study's draft again and compare it (abou
 	touch .venv/done
 
 lock: .venv/done  ## resolve envs/requirements.in anew into envs/constraints.txt
-	.venv/bin/uv pip compile --quiet --upgrade --python-version 3.11 \
+	uv pip compile --quiet --upgrade --python-version 3.11 \
 	  --python-platform x86_64-manylinux_2_28 --override envs/overrides.txt \
 	  --no-annotate --no-header envs/requirements.in --output-file envs/constraints.txt
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 REPO = Path(__file__).parent.parent
+# as in an activated environment, which is how a user runs Snakemake
+ACTIVATED = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 Snakemake = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -17,9 +20,9 @@ def run_snakemake(
     arguments: Sequence[str], folder: Path = REPO
 ) -> subprocess.CompletedProcess[str]:
     """Snakemake as a user runs it; output is captured as text."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--scheduler", "greedy"]
+    command = ["snakemake", "--cores", "all", "--scheduler", "greedy", *arguments]
     return subprocess.run(
-        [*command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        command, cwd=folder, env=ACTIVATED, capture_output=True, text=True, check=False
     )
 
 
