@@ -266,8 +266,9 @@ def _record(outcome: Outcome, output: Any, step: Step) -> None:
 
 
 def warm_up(engine: Engine, requests: Sequence[Request], batches: Iterable[int]) -> None:
-    """Run one short wave per batch size; its outcomes are thrown away."""
+    """Run one wave of the shortest prompts per batch size; its outcomes are thrown away."""
+    shortest = sorted(requests, key=lambda request: len(request.prompt_ids))
     for batch in batches:
-        wave = requests[:batch]
+        wave = shortest[:batch]
         for _ in engine.run_waves(wave, len(wave), max_tokens=2 * (engine.depth + 1)):
             pass
