@@ -155,7 +155,7 @@ def test_run_lengths_known() -> None:
 
 
 def test_rounds_of_every_output_and_depth() -> None:
-    matches = {("a", 1): [True] * 6, ("a", 8): [False] * 3, ("b", 1): [True]}
+    matches = {("a", 1): [True] * 3 + [False] + [True] * 2, ("a", 8): [False] * 3, ("b", 1): [True]}
     frame = pd.DataFrame(
         [
             {"request_id": name, "batch": batch, "position": position, "match": value}
@@ -163,7 +163,7 @@ def test_rounds_of_every_output_and_depth() -> None:
             for position, value in enumerate(match)
         ]
     )
-    replayed = replay_rounds(frame.sample(frac=1.0, random_state=1), [2, 4])
+    replayed = replay_rounds(frame.iloc[::-1], [2, 4])
     REPLAYED_ROUNDS.check(replayed, "test")
     found = {
         tuple(key): list(zip(group["start"], group["accepted"], strict=True))
@@ -171,7 +171,7 @@ def test_rounds_of_every_output_and_depth() -> None:
     }
     assert found == {
         ("a", 1, 2): [(1, 2), (4, 2)],
-        ("a", 1, 4): [(1, 4)],
+        ("a", 1, 4): [(1, 2), (4, 2)],
         ("a", 8, 2): [(1, 0), (2, 0)],
         ("a", 8, 4): [(1, 0), (2, 0)],
     }
@@ -276,6 +276,7 @@ def test_sure_and_tied_tokens() -> None:
     assert found["overlap"][0] <= 1.0
     assert found["target_top1"].tolist() == [0, 0]  # of a tie, the first
     assert found["agrees"].tolist() == [True, False]
+    assert found["match"].tolist() == [True, False]  # it is the output's token that counts
     assert found["margin"].tolist() == [90.0, 0.0]
 
 

@@ -83,7 +83,7 @@ def distil(
     torch.set_num_threads(spec.threads)
     model = draft_from_layers(target, spec.layers, dtype=torch.float32)
     model.model.embed_tokens.weight.requires_grad_(False)
-    head = model.model.embed_tokens.weight.detach().to(torch.bfloat16)
+    head = model.model.embed_tokens.weight.detach()
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=spec.learning_rate, betas=(0.9, 0.95))
     order = random.Random(spec.seed)
@@ -96,7 +96,7 @@ def distil(
     for epoch in range(spec.epochs):
         losses = []
         for batch in _batches(examples, spec.batch_tokens, order):
-            loss = functional.cross_entropy(_logits(model, head, batch).float(), batch.labels)
+            loss = functional.cross_entropy(_logits(model, head, batch), batch.labels)
             torch.autograd.backward(loss)
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
@@ -125,11 +125,9 @@ def match_share(
 
 
 def _logits(model: Any, head: torch.Tensor, batch: Batch) -> torch.Tensor:
-    with torch.autocast("cpu", torch.bfloat16):
-        hidden = model.model(input_ids=batch.tokens, use_cache=False).last_hidden_state
-        chosen = hidden.flatten(0, 1)[batch.positions].to(torch.bfloat16)
-        logits: torch.Tensor = chosen @ head.T
-        return logits
+    hidden = model.model(input_ids=batch.tokens, use_cache=False).last_hidden_state
+    logits: torch.Tensor = hidden.flatten(0, 1)[batch.positions] @ head.T
+    return logits
 
 
 def _rate(step: int, total: int, warmup: int) -> float:

@@ -37,10 +37,9 @@ def entropy_table(
         )
     clusters = prompts.set_index("request_id")["cluster"]
     frame["cluster"] = frame["request_id"].map(clusters)
-    # at S positions the target chooses under the grammar; elsewhere it is free (protocol, 3)
-    frame["chosen"] = frame["entropy"].where(
-        frame["position_class"] != "S", frame["entropy_masked"]
-    )
+    # H is the masked entropy at S positions and the raw one elsewhere (protocol, section 3)
+    constrained = frame["position_class"] == "S"
+    frame["chosen"] = frame["entropy_masked"].where(constrained, frame["entropy"])
     rows = [
         {
             "arm": arm,
