@@ -435,6 +435,8 @@ def test_positions_are_forced_where_the_grammar_leaves_one_token(
     assert rows["allowed"].tolist() == left
     assert rows["forced"].tolist() == [count == 1 for count in left]
     assert rows["forced"].any()
+    assert table["forced"].tolist() == [count == 1 for count in table["allowed"]]
+    assert 2 in set(table["allowed"])
     assert rows["position_class"].eq("S").all()
     value = table.iloc[np.searchsorted(offsets, CALL.index("é"), side="right") - 1]
     assert value["allowed"] > 1000
@@ -501,7 +503,8 @@ def test_every_batch_of_launch_0_is_labelled_and_equal_outputs_once(
     ]
     table = positions(rows, tokenizer, counting)
     assert walked == [ids, other, []]
-    outputs = [(batch, list(group["token_id"])) for batch, group in table.groupby("batch")]
+    batches = table.groupby("batch", sort=False)
+    outputs = [(batch, list(group["token_id"])) for batch, group in batches]
     assert outputs == [(1, ids), (8, other), (32, ids)]
     assert set(table["request_id"]) == {"call"}
     one, last = (table[table["batch"] == batch].drop(columns="batch") for batch in (1, 32))

@@ -422,7 +422,7 @@ def prompt_table(grammars: dict[str, str | None]) -> pd.DataFrame:
             "request_id": list(grammars),
             "cluster": list(grammars),
             "prompt_ids": [np.array(PROMPT, np.int32)] * len(grammars),
-            "grammar": pd.Series(list(grammars.values()), dtype="str"),
+            "grammar": pd.Series(list(grammars.values()), dtype="object"),
         }
     )
 

@@ -28,8 +28,8 @@ class ChatFormat(BaseModel):
     call_close: str = Field(default="</tool_call>", description="Closes a tool call.")
     thinking: Literal["elicited", "native"] = Field(
         default="native",
-        description="native: the model opens its thinking block itself. elicited: it has no "
-        "thinking mode; the prompt opens the block, and the grammar closes it.",
+        description="native: the model opens its blocks itself. elicited: it has no thinking "
+        "mode; the prompt opens the turn's first block, and the grammar closes each.",
     )
 
 
@@ -62,8 +62,16 @@ class Rendered:
 
 def opened_by_prompt(parts: tuple[Part, ...], chat: ChatFormat) -> PositionClass | None:
     """The class of the block that the prompt opens on the model's behalf."""
-    elicits = chat.thinking == "elicited" and parts[0] == "think"
-    return "R" if elicits else None
+    if chat.thinking == "native":
+        return None
+    first: dict[Part, PositionClass | None] = {"think": "R", "call": "S", "reply": None}
+    return first[parts[0]]
+
+
+def opening(opened: PositionClass | None, chat: ChatFormat) -> str:
+    """The tag of the block that a prompt opens, with its line break; empty if it opens none."""
+    tags = {"R": chat.think_open + "\n", "S": chat.call_open + "\n"}
+    return tags.get(opened or "", "")
 
 
 def render(prompt: Prompt, chat: ChatFormat, tokenizer: Tokenizer) -> Rendered:
@@ -90,7 +98,6 @@ def render(prompt: Prompt, chat: ChatFormat, tokenizer: Tokenizer) -> Rendered:
         options["chat_template"] = Path(chat.template).read_text(encoding="utf-8")
     text = str(tokenizer.apply_chat_template(prompt.messages, tokenize=False, **options))
     opened = opened_by_prompt(prompt.parts, chat)
-    if opened == "R":
-        text += chat.think_open + "\n"
+    text += opening(opened, chat)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     return Rendered(text, list(ids), opened)

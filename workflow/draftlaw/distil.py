@@ -33,7 +33,10 @@ class DistilSpec(BaseModel):
     batch_tokens: int = Field(ge=1, description="Tokens of a batch, padding included.")
     warmup_steps: int = Field(default=50, ge=0, description="Steps of linear warm-up.")
     threads: int = Field(default=2, ge=1, description="CPU threads.")
-    seed: int = Field(default=0, description="Order of the batches.")
+    validation: float = Field(
+        default=0.05, gt=0, lt=1, description="Share of the examples kept to watch the training."
+    )
+    seed: int = Field(default=0, description="Order of the batches, choice of those kept.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +68,18 @@ class Batch:
 
 
 def distil(
-    target: Path, examples: Sequence[Example], heldout: Sequence[Example], spec: DistilSpec
+    target: Path, examples: Sequence[Example], spec: DistilSpec
 ) -> tuple[dict[str, torch.Tensor], list[dict[str, float]]]:
     """Train a draft.
 
     Args:
         target: folder of the target's checkpoint.
-        examples: what it learns from.
-        heldout: what it is judged on after every epoch.
+        examples: the target's answers; a share is kept to watch the training.
         spec: layers and schedule.
 
     Returns:
         The trained tensors (bfloat16, as `draft_from_layers` takes them), and per epoch the mean
-        training loss and the held-out share of output tokens that the draft's argmax matches.
+        training loss and, on the examples kept, the share of output tokens that its argmax matches.
     """
     torch.manual_seed(spec.seed)
     torch.set_num_threads(spec.threads)
@@ -87,7 +89,10 @@ def distil(
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=spec.learning_rate, betas=(0.9, 0.95))
     order = random.Random(spec.seed)
-    total = spec.epochs * len(list(_plan(examples, spec.batch_tokens, random.Random(0))))
+    mixed = order.sample(list(examples), len(examples))
+    kept = round(spec.validation * len(mixed))
+    watched, learned = mixed[:kept], mixed[kept:]
+    total = spec.epochs * len(_plan(learned, spec.batch_tokens, random.Random(0)))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: _rate(step, total, spec.warmup_steps)
     )
@@ -95,7 +100,7 @@ def distil(
     history: list[dict[str, float]] = []
     for epoch in range(spec.epochs):
         losses = []
-        for batch in _batches(examples, spec.batch_tokens, order):
+        for batch in _batches(learned, spec.batch_tokens, order):
             loss = functional.cross_entropy(_logits(model, head, batch), batch.labels)
             torch.autograd.backward(loss)
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -104,9 +109,9 @@ def distil(
             optimizer.zero_grad(set_to_none=True)
             losses.append(loss.item())
             progress.advance(note=f"(loss {sum(losses[-20:]) / len(losses[-20:]):.3f})")
-        match = match_share(model, head, heldout, spec.batch_tokens)
+        match = match_share(model, head, watched, spec.batch_tokens)
         history.append(
-            {"epoch": epoch + 1, "loss": sum(losses) / len(losses), "heldout_match": match}
+            {"epoch": epoch + 1, "loss": sum(losses) / len(losses), "validation_match": match}
         )
         print(history[-1], flush=True)
     return draft_state(model), history

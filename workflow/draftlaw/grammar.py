@@ -35,8 +35,8 @@ def turn_grammar(
         think_budget: tokens a thinking block may have before it is closed, where it is elicited.
 
     Native thinking: any text, and a grammar inside each tool-call tag the model opens.
-    Elicited: the pieces in their order; the block that the prompt opened is closed after at most
-    `think_budget` tokens.
+    Elicited: the pieces in their order, the first one's opening tag being in the prompt; thinking
+    is closed after at most `think_budget` tokens.
     """
     if "call" not in parts and not (chat.thinking == "elicited" and "think" in parts):
         return None
@@ -45,11 +45,13 @@ def turn_grammar(
         triggered = {"type": "triggered_tags", "triggers": [chat.call_open], "tags": call}
         return {"type": "structural_tag", "format": triggered}
     elements: list[dict[str, Any]] = []
-    for part in parts:
+    for place, part in enumerate(parts):
         if part == "think":
             elements += _thinking(chat, think_budget)
+        elif part == "call" and place == 0:
+            elements.append({"type": "or", "elements": [_opened(tag) for tag in call]})
         elif part == "call":
-            if elements and elements[-1]["type"] == "or":
+            if parts[place - 1] == "call":
                 elements.append({"type": "const_string", "value": "\n"})
             elements.append({"type": "or", "elements": call})
         else:
@@ -82,6 +84,12 @@ def _call_tags(tools: Sequence[Tool], chat: ChatFormat) -> list[dict[str, Any]]:
         }
         for tool in tools
     ]
+
+
+def _opened(tag: dict[str, Any]) -> dict[str, Any]:
+    """A call whose opening tag stands in the prompt."""
+    end = {"type": "const_string", "value": tag["end"]}
+    return {"type": "sequence", "elements": [tag["content"], end]}
 
 
 def call_schema(tool: Tool) -> dict[str, Any]:
@@ -171,7 +179,13 @@ class CallCheck:
 
 
 def check_calls(text: str, tools: Sequence[Tool], chat: ChatFormat) -> CallCheck:
-    """Parse every call in `text` and validate it; failures are data, not errors."""
+    """Parse every call in `text` and validate it; failures are data, not errors.
+
+    Args:
+        text: an output, behind the opening tag of a block that its prompt opened.
+        tools: the functions offered.
+        chat: the tags.
+    """
     pieces = text.split(chat.call_open)[1:]
     problems = [_problem(piece, tools, chat) for piece in pieces]
     bad = [problem for problem in problems if problem]

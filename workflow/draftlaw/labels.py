@@ -68,7 +68,7 @@ def _byte_classes(
             found = text.find(closer, place)
             end = found + len(closer) if found >= 0 else len(classes)
             classes[place:end] = block
-            place, block = end, None
+            place = end
         tag = opening.search(text, place)
         if tag is None:
             return classes

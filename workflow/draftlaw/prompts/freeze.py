@@ -74,7 +74,8 @@ def _frozen(
         rendered = render(prompt, chat, tokenizer)
         if len(rendered.token_ids) > spec.max_prompt_tokens:
             return []
-        grammar = turn_grammar(prompt.parts, prompt.tools, chat, spec.think_budget)
+        budget = min(spec.think_budget, _request_tokens(prompt, tokenizer))
+        grammar = turn_grammar(prompt.parts, prompt.tools, chat, budget)
         rows.append(
             {
                 "request_id": prompt.id,
@@ -95,6 +96,12 @@ def _frozen(
             }
         )
     return rows
+
+
+def _request_tokens(prompt: Prompt, tokenizer: Tokenizer) -> int:
+    """Tokens of the last user message: a thought is as long as what it is about, at most."""
+    asked = next(m for m in reversed(prompt.messages) if m["role"] == "user")
+    return len(tokenizer(str(asked["content"]), add_special_tokens=False)["input_ids"])
 
 
 def _json(value: Any) -> str:
