@@ -25,7 +25,8 @@ def outcome(name: str, tokens: list[int], emitted: list[int], accepted: list[int
     """What an engine would give for these rounds; the prefill gives the first token."""
     steps = [Step(n, 0.01, 1, n == 0, count) for n, count in enumerate([1, *emitted])]
     drafted = [DEPTH] * len(emitted)
-    return Outcome(name, tokens, steps, drafted, accepted, "length", 0, 0.01)
+    verified = [True] * len(emitted)
+    return Outcome(name, tokens, steps, verified, drafted, accepted, "length", 0, 0.01)
 
 
 def cell(outcomes: list[Outcome], batch: int = 1, depth: int = DEPTH) -> CellTables:

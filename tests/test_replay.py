@@ -472,7 +472,7 @@ TOOL = Tool(
 QUESTION = "<|im_start|>user\nWhat is the weather in Paris?<|im_end|>\n<|im_start|>assistant\n"
 REPLY = "I am sorry, but I cannot look out of the window. Paris is the capital of France.<|im_end|>"
 CALL = (
-    '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}\n'
+    '{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}\n'
     "</tool_call><|im_end|>"
 )
 
@@ -498,10 +498,10 @@ def test_real_positions_agree_with_float64(
     target: Path, real: tuple[Any, Replayer], grammar: str
 ) -> None:
     tokenizer, replayer = real
-    prompt = encode(tokenizer, QUESTION)
     walker = Walker(tokenizer, replayer.vocab_size)
     model = AutoModelForCausalLM.from_pretrained(target, dtype=torch.float64)
-    for text, masked in ((REPLY, False), (CALL, True)):
+    for opened, text, masked in (("", REPLY, False), ("<tool_call>\n", CALL, True)):
+        prompt = encode(tokenizer, QUESTION + opened)
         output = encode(tokenizer, text)
         masks = walker.masks(grammar, output).masks if masked else None
         allowed = None if masks is None else unpack(masks, replayer.vocab_size)

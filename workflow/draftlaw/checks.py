@@ -54,6 +54,9 @@ def check_counts(cell: CellTables) -> None:
     _demand(cell, "a truncated round emits fewer", rounds, (excess > 0) | ~rounds["truncated"])
     _demand(cell, "only the last round is truncated", rounds, last | ~rounds["truncated"])
     _demand(cell, "rounds follow on each other", rounds, rounds["start"] == 1 + before)
+    _demand(
+        cell, "what is drafted is verified", rounds, rounds["verified"] | (rounds["drafted"] == 0)
+    )
     _demand(cell, "no grammar, no cut", rounds, ~(ungrammatical & rounds["grammar_cut"]))
     _demand(cell, "rounds and prefill make the output", tokens.reset_index(), emitted + 1 == tokens)
     _check_counters(cell)
@@ -88,7 +91,7 @@ def _check_counters(cell: CellTables) -> None:
     if cell.depth == 0:
         return
     sums = {
-        "drafts": len(cell.rounds),
+        "drafts": int(cell.rounds["verified"].sum()),
         "draft_tokens": int(cell.rounds["drafted"].sum()),
         "accepted_tokens": int(cell.rounds["accepted"].sum()),
     }

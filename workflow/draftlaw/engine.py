@@ -3,7 +3,7 @@
 The only module that imports vLLM. With `per_request_spec_decode_metrics="detailed"` the engine
 lists, for each request, the tokens drafted and accepted in every verification; driving its `step()`
 by hand gives the wall time of each step. A request has one step output for its prefill and then
-one for each round, in the order of those lists.
+one for each round. A round in which the grammar refused the whole draft is not in those lists.
 """
 
 from __future__ import annotations
@@ -144,28 +144,23 @@ class Engine:
             yield self._run_wave(requests[first : first + batch], max_tokens)
 
     def _run_wave(self, requests: Sequence[Request], max_tokens: int) -> list[Outcome]:
-        outcomes = {request.id: Outcome(request.id) for request in requests}
         for request in requests:
             prompt = {"prompt_token_ids": list(request.prompt_ids)}
             self._engine.add_request(request.id, prompt, _sampling(request, max_tokens))
-        self._await_grammars()
+        scheduled = list(self._core.scheduler.requests.values())  # in the order they were added
+        _await_grammars(scheduled)
+        outcomes = {request.id: Outcome(request.id) for request in requests}
+        counts = {
+            request.id: inside.spec_decode_metrics
+            for request, inside in zip(requests, scheduled, strict=True)
+        }
         while self._engine.has_unfinished_requests():
-            self._step(outcomes)
-        for outcome in outcomes.values():
-            self._check(outcome)
+            self._step(outcomes, counts)
+        for name, outcome in outcomes.items():
+            _check(outcome, counts[name])
         return list(outcomes.values())
 
-    def _await_grammars(self) -> None:
-        """Grammars compile in the background; start the wave when all are ready, not piecemeal."""
-        pending = [
-            request.structured_output_request
-            for request in self._core.scheduler.requests.values()
-            if request.structured_output_request is not None
-        ]
-        while not all(request.is_grammar_ready for request in pending):
-            time.sleep(GRAMMAR_POLL_SECONDS)
-
-    def _step(self, outcomes: dict[str, Outcome]) -> None:
+    def _step(self, outcomes: dict[str, Outcome], counts: dict[str, Any]) -> None:
         live = [outcome for outcome in outcomes.values() if not outcome.finish]
         prefill = any(not outcome.steps for outcome in live)
         begin = time.perf_counter()
@@ -178,6 +173,7 @@ class Engine:
             _record(
                 outcomes[output.request_id],
                 output,
+                counts[output.request_id],
                 Step(
                     index=self._steps,
                     seconds=seconds,
@@ -187,18 +183,6 @@ class Engine:
                 ),
             )
         self._steps += 1
-
-    def _check(self, outcome: Outcome) -> None:
-        """A round that the engine does not report would shift every later round's time."""
-        if self.depth == 0:
-            outcome.drafted = [0] * (len(outcome.steps) - 1)
-            outcome.accepted = [0] * (len(outcome.steps) - 1)
-        elif len(outcome.drafted) != len(outcome.steps) - 1:
-            raise DraftLawError(
-                f"request {outcome.id}: {len(outcome.steps)} steps, of which one is the prefill, "
-                f"but the engine reports {len(outcome.drafted)} rounds",
-                "This engine version counts differently; do not use its numbers",
-            )
 
     def counters(self) -> dict[str, int]:
         """The engine's own counts since its start: drafts, draft tokens, accepted tokens."""
@@ -252,17 +236,51 @@ def _sampling(request: Request, max_tokens: int) -> Any:
     )
 
 
-def _record(outcome: Outcome, output: Any, step: Step) -> None:
+def _await_grammars(scheduled: Sequence[Any]) -> None:
+    """Grammars compile in the background; start the wave when all are ready, not piecemeal."""
+    pending = [request.structured_output_request for request in scheduled]
+    while not all(request is None or request.is_grammar_ready for request in pending):
+        time.sleep(GRAMMAR_POLL_SECONDS)
+
+
+def _record(outcome: Outcome, output: Any, counts: Any, step: Step) -> None:
+    """Add a step to a request; every step but the first is a round.
+
+    Args:
+        outcome: what is known of the request so far.
+        output: the engine's output of this step.
+        counts: the engine's lists of the request's rounds; None at depth 0.
+        step: time and company of the step.
+    """
     completion = output.outputs[0]
+    if outcome.steps:
+        drafted, accepted = _last_round(counts, sum(outcome.verified))
+        outcome.verified.append(drafted is not None)
+        outcome.drafted.append(drafted or 0)
+        outcome.accepted.append(accepted or 0)
     outcome.token_ids += [int(token) for token in completion.token_ids]
     outcome.steps.append(step)
     if output.finished:
         outcome.finish = str(completion.finish_reason)
         outcome.cached_tokens = int(output.num_cached_tokens or 0)
-        rounds = completion.spec_decode_metrics
-        if rounds is not None:
-            outcome.drafted = [int(number) for number in rounds.per_step_drafted]
-            outcome.accepted = [int(number) for number in rounds.per_step_accepted]
+
+
+def _last_round(counts: Any, known: int) -> tuple[int, int] | tuple[None, None]:
+    """Drafted and accepted tokens of the newest round, if the engine verified a draft in it."""
+    if counts is None or len(counts.per_step_drafted) == known:
+        return None, None
+    return int(counts.per_step_drafted[-1]), int(counts.per_step_accepted[-1])
+
+
+def _check(outcome: Outcome, counts: Any) -> None:
+    """A round that was missed or counted twice would shift every later round's time."""
+    listed = 0 if counts is None else len(counts.per_step_drafted)
+    if listed != sum(outcome.verified):
+        raise DraftLawError(
+            f"request {outcome.id}: {sum(outcome.verified)} rounds were seen, but the engine lists "
+            f"{listed}",
+            "This engine version counts differently; do not use its numbers",
+        )
 
 
 def warm_up(engine: Engine, requests: Sequence[Request], batches: Iterable[int]) -> None:

@@ -40,6 +40,7 @@ class Outcome:
     Attributes:
         token_ids: the output, stop token included.
         steps: first the prefill's, then one per round.
+        verified: per round, whether the engine verified a draft in it at all.
         drafted: per round, draft tokens verified (those the grammar cut are not counted).
         accepted: per round, draft tokens accepted.
         prefill_seconds: of all steps up to and including the one that gave the first token.
@@ -48,6 +49,7 @@ class Outcome:
     id: str
     token_ids: list[int] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    verified: list[bool] = field(default_factory=list)
     drafted: list[int] = field(default_factory=list)
     accepted: list[int] = field(default_factory=list)
     finish: str = ""
@@ -63,11 +65,14 @@ def round_rows(outcome: Outcome, depth: int) -> Iterator[Row]:
     though the engine counts it as accepted.
     """
     start = 1
-    rounds = zip(outcome.drafted, outcome.accepted, outcome.steps[1:], strict=True)
-    for number, (drafted, accepted, step) in enumerate(rounds):
+    rounds = zip(
+        outcome.verified, outcome.drafted, outcome.accepted, outcome.steps[1:], strict=True
+    )
+    for number, (verified, drafted, accepted, step) in enumerate(rounds):
         yield {
             "round": number,
             "start": start,
+            "verified": verified,
             "drafted": drafted,
             "accepted": accepted,
             "emitted": step.tokens,

@@ -37,6 +37,7 @@ ROUNDS = Table(
         Column("wave", pa.int32(), "group of requests that started together", low=0),
         Column("round", pa.int32(), "decode round of the request, from 0", low=0),
         Column("start", pa.int32(), "output position of the round's first token", "token", low=1),
+        Column("verified", pa.bool_(), "the engine verified a draft; else the grammar refused all"),
         Column("drafted", pa.int16(), "draft tokens verified", "token", low=0),
         Column("accepted", pa.int16(), "draft tokens accepted", "token", low=0),
         Column("emitted", pa.int16(), "tokens that reached the output", "token", low=0),
