@@ -9,7 +9,7 @@ RUN = snakemake --cores $(CORES) --scheduler greedy --rerun-incomplete --show-fa
 # Rules run `python` from the path, as in an activated environment.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help study test lint draft lock clean
+.PHONY: help study test lint draft lock schema clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -48,6 +48,10 @@ lock: .venv/done  ## resolve envs/requirements.in anew into envs/constraints.txt
 	uv pip compile --quiet --upgrade --python-version 3.11 \
 	  --python-platform x86_64-manylinux_2_28 --override envs/overrides.txt \
 	  --no-annotate --no-header envs/requirements.in --output-file envs/constraints.txt
+
+schema: .venv/done  ## write workflow/config.schema.json, which says what every key means
+	PYTHONPATH=workflow python -c "from draftlaw.study import schema; print(schema(), end='')" \
+	  > workflow/config.schema.json
 
 clean:  ## remove results (downloads are kept) and caches
 	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -37,6 +37,19 @@ def test_the_shipped_configuration_is_valid() -> None:
         study.check_files(config, name)
 
 
+def test_the_schema_in_the_repository_is_the_models() -> None:
+    written = (REPO / "workflow/config.schema.json").read_text(encoding="utf-8")
+    assert written == study.schema(), "run `make schema`"
+
+
+def test_every_key_is_documented() -> None:
+    schema = study.Config.model_json_schema()
+    models = [schema, *schema["$defs"].values()]
+    keys = [key for model in models for key in model.get("properties", {}).items()]
+    assert len(keys) > 40
+    assert [name for name, key in keys if "description" not in key and "const" not in key] == []
+
+
 def test_a_study_that_extends_another_differs_in_its_own_keys_only() -> None:
     studies = study.validate(CONFIG).studies
     smoke, embedded = studies["smoke"], studies["embedded"]

