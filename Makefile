@@ -4,7 +4,7 @@
 STUDY ?= embedded
 PYTHON ?= python3.11
 CORES ?= all
-RUN = snakemake --cores $(CORES) --scheduler greedy --rerun-incomplete --show-failed-logs
+RUN = snakemake --cores $(CORES) --scheduler greedy --rerun-incomplete --quiet reason host
 
 # Rules run `python` from the path, as in an activated environment.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)

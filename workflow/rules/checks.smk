@@ -29,6 +29,8 @@ rule check_cells:
         folder=lambda wildcards, output: Path(output[0]).parent,
         arms=lambda wildcards: repeated("arm", study(wildcards).arms),
         depths=lambda wildcards: repeated("depth", study(wildcards).depths),
+    message:
+        "Check counts, conditions, identity and replay of study {wildcards.study}"
     shell:
         "python -m draftlaw check-cells --folder {params.folder:q} {params.arms} {params.depths}"
         " --out {output:q} > {log:q} 2>&1"

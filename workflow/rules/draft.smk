@@ -36,6 +36,8 @@ rule distil_draft:
         files=lambda wildcards, input: " ".join(
             repeated(option, input[option]) for option in ("prompts", "traces")
         ),
+    message:
+        "Distil the draft"
     shell:
         "python -m draftlaw distil-draft --target {input.target:q} {params.files}"
         " --spec {params.spec:q} --out {output.weights:q} --history {output.history:q}"
@@ -71,6 +73,8 @@ rule compare_drafts:
         rebuilt=lambda wildcards, input: Path(input.rounds[-1]).parents[1],
         arms=repeated("arm", HELDOUT_ARMS),
         depth=HELDOUT_DEPTH,
+    message:
+        "Compare the shipped draft with the one made again"
     shell:
         "python -m draftlaw compare-drafts --shipped {params.shipped:q} --rebuilt {params.rebuilt:q}"
         " {params.arms} --depth {params.depth} --history {input.history:q} --out {output:q}"

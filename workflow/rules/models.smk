@@ -19,6 +19,8 @@ rule fetch_wheel:
         package=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["package"],
         version=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["version"],
         sha256=lambda wildcards: WHEELS[f"{wildcards.filename}.whl"]["sha256"],
+    message:
+        "Fetch {wildcards.filename}"
     shell:
         "python -m draftlaw fetch-wheel --package {params.package:q} --version {params.version:q}"
         " --sha256 {params.sha256} --out {output:q} > {log:q} 2>&1"
@@ -43,6 +45,8 @@ rule prepare_target:
         runtime=ask("runtime"),
     params:
         model=lambda wildcards: as_json(study(wildcards).pair.target),
+    message:
+        "Prepare the target of study {wildcards.study}"
     shell:
         "python -m draftlaw prepare-target --model {params.model:q} --files {input.files:q}"
         " --out {output:q} > {log:q} 2>&1"
@@ -68,6 +72,8 @@ rule prepare_draft:
         runtime=ask("runtime"),
     params:
         model=lambda wildcards: as_json(study(wildcards).pair.draft),
+    message:
+        "Prepare the draft of study {wildcards.study}"
     shell:
         "python -m draftlaw prepare-draft --model {params.model:q} --target {input.target:q}"
         " --out {output:q} > {log:q} 2>&1"
@@ -89,6 +95,8 @@ rule check_pair:
     resources:
         mem_mb=2000,
         runtime=10,
+    message:
+        "Check the pair of study {wildcards.study}"
     shell:
         "python -m draftlaw check-pair --target {input.target:q} --draft {input.draft:q}"
         " --out {output:q} > {log:q} 2>&1"

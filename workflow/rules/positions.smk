@@ -22,6 +22,8 @@ rule label_positions:
         runtime=30,
     params:
         chat=lambda wildcards: as_json(study(wildcards).chat),
+    message:
+        "Label the positions of arm {wildcards.arm}"
     shell:
         "python -m draftlaw label-positions --prompts {input.prompts:q} --traces {input.traces:q}"
         " --target {input.target:q} --chat {params.chat:q} --out {output:q} > {log:q} 2>&1"

@@ -27,6 +27,8 @@ rule freeze_prompts:
         spec=lambda wildcards: as_json(arm(wildcards).prompts),
         chat=lambda wildcards: as_json(study(wildcards).chat),
         wheel=lambda wildcards, input: f"--wheel {input.wheel}" if input.wheel else "",
+    message:
+        "Freeze the prompts of arm {wildcards.arm}"
     shell:
         "python -m draftlaw freeze-prompts --spec {params.spec:q} --chat {params.chat:q}"
         " --target {input.target:q} {params.wheel} --out {output:q} > {log:q} 2>&1"

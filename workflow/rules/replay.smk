@@ -28,6 +28,8 @@ rule replay_positions:
     params:
         dtype=lambda wildcards: study(wildcards).engine.dtype,
         device=lambda wildcards: study(wildcards).engine.device,
+    message:
+        "Replay the positions of arm {wildcards.arm}"
     shell:
         "python -m draftlaw replay-positions --prompts {input.prompts:q} --traces {input.traces:q}"
         " --target {input.target:q} --draft {input.draft:q} --dtype {params.dtype}"
@@ -53,6 +55,8 @@ rule replay_rounds:
         runtime=20,
     params:
         depths=lambda wildcards: repeated("depth", study(wildcards).depths),
+    message:
+        "Replay the rounds of arm {wildcards.arm}"
     shell:
         "python -m draftlaw replay-rounds --replay {input.replay:q} {params.depths}"
         " --out {output:q} > {log:q} 2>&1"
@@ -82,6 +86,8 @@ rule measure_entropy:
         prompts=lambda wildcards, input: repeated("prompts", input.prompts),
         positions=lambda wildcards, input: repeated("positions", input.positions),
         replay=lambda wildcards, input: repeated("replay", input.replay),
+    message:
+        "Measure the entropy of every class and arm"
     shell:
         "python -m draftlaw measure-entropy {params.arms} {params.prompts} {params.positions}"
         " {params.replay} --out {output:q} > {log:q} 2>&1"

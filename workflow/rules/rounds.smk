@@ -30,6 +30,8 @@ rule measure_rounds:
         max_tokens=lambda wildcards: arm(wildcards).max_tokens,
         engine=lambda wildcards: as_json(study(wildcards).engine),
         chat=lambda wildcards: as_json(study(wildcards).chat),
+    message:
+        "Measure the rounds of arm {wildcards.arm} at depth {wildcards.depth}, every batch size"
     shell:
         "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
         " --draft {input.draft:q} --depth {wildcards.depth} {params.batches}"

@@ -29,6 +29,8 @@ rule collect_traces:
         max_tokens=lambda wildcards: arm(wildcards).max_tokens,
         engine=lambda wildcards: as_json(study(wildcards).engine),
         chat=lambda wildcards: as_json(study(wildcards).chat),
+    message:
+        "Collect the traces of arm {wildcards.arm}: baseline, every batch size"
     shell:
         "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
         " --depth 0 {params.batches} --max-tokens {params.max_tokens} --engine {params.engine:q}"
