@@ -112,8 +112,9 @@ class Walker:
 
     def __init__(self, tokenizer: Any, vocab_size: int) -> None:
         self.info = xgr.TokenizerInfo.from_huggingface(tokenizer, vocab_size=vocab_size)
-        self._compiler = xgr.GrammarCompiler(self.info)
+        self._compiler = xgr.GrammarCompiler(self.info, cache_enabled=False)  # each is used once
         self.words = (vocab_size + 31) // 32
+        self._in_last_word = np.int32(-1 if vocab_size % 32 == 0 else 2 ** (vocab_size % 32) - 1)
 
     def masks(self, grammar: str, token_ids: Sequence[int]) -> Walk:
         """The mask before each token of an output.
@@ -131,6 +132,7 @@ class Walker:
         for position, token in enumerate(token_ids):
             matcher.fill_next_token_bitmask(row)
             masks[position] = row[0].numpy()
+            masks[position, -1] &= self._in_last_word  # the rest of it is padding
             if not matcher.accept_token(int(token)):
                 return Walk(masks[: position + 1], refused=position)
         return Walk(masks, refused=None)

@@ -18,7 +18,7 @@ TRACES = Table(
         *_CELL,
         Column("wave", pa.int32(), "group of requests that started together", low=0),
         Column("output_ids", TOKENS, "the output's tokens, stop token included"),
-        Column("output_tokens", pa.int32(), "their number", "token", low=0),
+        Column("output_tokens", pa.int32(), "their number", "token", low=1),
         Column("finish", pa.string(), "what ended the output", among=("stop", "length")),
         Column("cached_tokens", pa.int32(), "prompt tokens from the prefix cache", "token", low=0),
         Column("prefill_seconds", pa.float64(), "steps up to the first token", "s", low=0),
