@@ -74,7 +74,7 @@ class Table:
             first = error.failure_cases.iloc[0]
             raise DraftLawError(
                 f"{where} is no {self.name} table: column {first['column']!r} fails "
-                f"{first['check']!r} with {first['failure_case']!r} "
+                f"{first['check']!r} with {first['failure_case']} "
                 f"({len(error.failure_cases)} cases in all)",
                 "Delete the file and run the rule that makes it again",
             ) from None
