@@ -336,6 +336,7 @@ LOOKUP = Tool(
 )
 ELICITED = ChatFormat(thinking="elicited")
 CALL = '<tool_call>\n{"name": "get_x", "arguments": {"word": "é漢"}}\n</tool_call>'
+OPENED = CALL.removeprefix("<tool_call>\n")  # where the prompt opens the call
 THOUGHT = "The word is 漢\n</think>\n\n"
 BUDGET = 24
 
@@ -384,7 +385,7 @@ def trace_row(name: str, ids: list[int], batch: int = 1, launch: int = 0) -> dic
 
 PROMPT_ROWS = pd.DataFrame(
     [
-        prompt_row("call", None, ("call",)),
+        prompt_row("call", "S", ("call",)),
         prompt_row("mixed", "R", ("think", "call")),
         prompt_row("plain", None, ("reply",)),
     ]
@@ -423,11 +424,11 @@ def test_every_part_of_a_turn_has_its_class(
 def test_positions_are_forced_where_the_grammar_leaves_one_token(
     tokenizer: Any, walker: Walker, vocabulary: list[bytes]
 ) -> None:
-    ids = encode(tokenizer, CALL)
+    ids = encode(tokenizer, OPENED)
     table = positions([trace_row("call", ids)], tokenizer, walker)
     offsets = np.cumsum([0, *(len(vocabulary[token]) for token in ids)])
-    name = CALL.index("get_x")
-    constant = CALL[: name + len('get_x"')].encode()
+    name = OPENED.index("get_x")
+    constant = OPENED[: name + len('get_x"')].encode()
     within = [i for i, start in enumerate(offsets[:-1]) if name <= start < name + len("get_x")]
     # the text of the name is fixed; what is left to choose is how it is cut into tokens
     left = [sum(constant[offsets[i] :].startswith(piece) for piece in vocabulary) for i in within]
@@ -438,7 +439,7 @@ def test_positions_are_forced_where_the_grammar_leaves_one_token(
     assert table["forced"].tolist() == [count == 1 for count in table["allowed"]]
     assert 2 in set(table["allowed"])
     assert rows["position_class"].eq("S").all()
-    value = table.iloc[np.searchsorted(offsets, CALL.index("é"), side="right") - 1]
+    value = table.iloc[np.searchsorted(offsets, OPENED.index("é"), side="right") - 1]
     assert value["allowed"] > 1000
     assert not value["forced"]
     assert table["forced"].iloc[-1], "after the call only the stop token is left"
@@ -492,7 +493,7 @@ def test_every_batch_of_launch_0_is_labelled_and_equal_outputs_once(
         return walker.masks(grammar, ids)
 
     counting = cast(Walker, SimpleNamespace(info=walker.info, masks=masks))
-    ids, other = encode(tokenizer, CALL), encode(tokenizer, CALL.replace("é", "e"))
+    ids, other = encode(tokenizer, OPENED), encode(tokenizer, OPENED.replace("é", "e"))
     rows = [
         trace_row("call", ids, batch=32),
         trace_row("plain", [], batch=1),
@@ -513,7 +514,7 @@ def test_every_batch_of_launch_0_is_labelled_and_equal_outputs_once(
 
 
 def test_a_token_its_grammar_forbids_is_an_error(tokenizer: Any, walker: Walker) -> None:
-    ids = encode(tokenizer, CALL)
+    ids = encode(tokenizer, OPENED)
     flipped = next(i for i, token in enumerate(ids) if tokenizer.decode([token]) == "get")
     ids[flipped] = encode(tokenizer, "set", stop=False)[0]
     with pytest.raises(
@@ -534,7 +535,7 @@ def test_the_stage_writes_the_table(target: Path, tmp_path: Path, tokenizer: Any
     paths = {name: tmp_path / f"{name}.parquet" for name in ("prompts", "traces", "out")}
     PROMPTS.write(PROMPT_ROWS, paths["prompts"])
     outputs = {
-        "call": encode(tokenizer, CALL),
+        "call": encode(tokenizer, OPENED),
         "mixed": encode(tokenizer, THOUGHT + CALL),
         "plain": encode(tokenizer, "Hello."),
     }

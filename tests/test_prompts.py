@@ -110,11 +110,11 @@ def test_too_few_fitting_prompts_are_refused_with_the_number_that_fits(tokenizer
 
 def test_a_thinking_block_is_opened_where_the_model_has_none(tokenizer: Any) -> None:
     thinking = replace(PROMPTS_AT_HAND[0], parts=("think",))
-    row = freeze([thinking], spec(1, think_budget=3), CHAT, tokenizer).iloc[0]
+    row = freeze([thinking], spec(1, think_budget=9), CHAT, tokenizer).iloc[0]
     assert row["prompt_text"].endswith("<|im_start|>assistant\n<think>\n")
     assert row["opened"] == "R"
     text, close = json.loads(row["grammar"])["format"]["elements"]
-    assert text["max_tokens"] == 3 and close["value"] == "\n</think>\n\n"
+    assert text["max_chars"] == 9 and close["value"] == "\n</think>\n\n"
     native = ChatFormat(template=CHAT.template, thinking="native")
     row = freeze([thinking], spec(1), native, tokenizer).iloc[0]
     assert row["prompt_text"].endswith("<|im_start|>assistant\n")

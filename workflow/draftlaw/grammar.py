@@ -32,11 +32,11 @@ def turn_grammar(
         parts: the pieces of the turn.
         tools: the functions a call may name.
         chat: tags, and whether thinking is elicited.
-        think_budget: tokens a thinking block may have before it is closed, where it is elicited.
+        think_budget: characters of a thinking block before it is closed, where it is elicited.
 
     Native thinking: any text, and a grammar inside each tool-call tag the model opens.
     Elicited: the pieces in their order, the first one's opening tag being in the prompt; thinking
-    is closed after at most `think_budget` tokens.
+    is closed after at most `think_budget` characters.
     """
     if "call" not in parts and not (chat.thinking == "elicited" and "think" in parts):
         return None
@@ -60,7 +60,9 @@ def turn_grammar(
 
 
 def _thinking(chat: ChatFormat, budget: int) -> list[dict[str, Any]]:
-    text = {**_free_text(chat), "max_tokens": budget}
+    # In characters: xgrammar 0.2.8 does not restore a budget in tokens when the engine takes a
+    # draft back, and then speculation changes the output.
+    text = {**_free_text(chat), "max_chars": budget}
     return [text, {"type": "const_string", "value": f"\n{chat.think_close}\n\n"}]
 
 

@@ -287,8 +287,11 @@ def _overlaid(base: Any, over: Any) -> Any:
 
 
 def _explained(error: ValidationError) -> DraftLawError:
-    """The first error of a validation, as key, value and remedy."""
-    first = error.errors()[0]
+    """One error of a validation, as key, value and remedy.
+
+    An unknown key comes first: it is often the misspelt name of one that is reported as missing.
+    """
+    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         return DraftLawError(f"config: unknown key {key}", _suggestion(str(first["loc"][-1])))

@@ -74,7 +74,7 @@ def _frozen(
         rendered = render(prompt, chat, tokenizer)
         if len(rendered.token_ids) > spec.max_prompt_tokens:
             return []
-        budget = min(spec.think_budget, _request_tokens(prompt, tokenizer))
+        budget = min(spec.think_budget, _request_length(prompt))
         grammar = turn_grammar(prompt.parts, prompt.tools, chat, budget)
         rows.append(
             {
@@ -98,10 +98,9 @@ def _frozen(
     return rows
 
 
-def _request_tokens(prompt: Prompt, tokenizer: Tokenizer) -> int:
-    """Tokens of the last user message: a thought is as long as what it is about, at most."""
-    asked = next(m for m in reversed(prompt.messages) if m["role"] == "user")
-    return len(tokenizer(str(asked["content"]), add_special_tokens=False)["input_ids"])
+def _request_length(prompt: Prompt) -> int:
+    """Characters of the last user message: a thought is at most as long as what it is about."""
+    return len(next(m["content"] for m in reversed(prompt.messages) if m["role"] == "user"))
 
 
 def _json(value: Any) -> str:

@@ -79,7 +79,7 @@ class PromptSpec(_Spec):
     think_budget: int = Field(
         default=0,
         ge=0,
-        description="Most tokens of a thinking block where it is elicited; it has no more than "
-        "the user's message has.",
+        description="Most characters of a thinking block where it is elicited; it has no more "
+        "than the user's message has.",
     )
     seed: int = Field(default=0, description="Seed of the sample.")
