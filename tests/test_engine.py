@@ -238,3 +238,15 @@ def test_positions_and_replay_cover_every_output_token(smoke: Path) -> None:
         assert len(positions) == len(replay) == traces["output_tokens"].sum()
         forced = positions.merge(replay, on=["request_id", "batch", "position"]).query("forced")
         assert (forced["entropy_masked"] == 0).all()
+
+
+def test_turns_of_arm_d_are_mixed_by_what_they_do(smoke: Path) -> None:
+    """Thinking before a call, calls alone, reports: w_S spreads, and turns hold several classes."""
+    positions = pd.read_parquet(smoke / "positions/D.parquet").query("batch == 1")
+    shares = (
+        positions.groupby("request_id")["position_class"].value_counts(normalize=True).unstack()
+    )
+    shares = shares.reindex(columns=["S", "R", "F"]).fillna(0.0)
+    assert shares["S"].min() <= 0.1 and shares["S"].max() >= 0.9
+    assert ((shares > 0).sum(axis=1) >= 2).mean() >= 1 / 3
+    assert (shares["R"] > 0).any()

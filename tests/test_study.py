@@ -54,7 +54,7 @@ def test_a_study_that_extends_another_differs_in_its_own_keys_only() -> None:
     studies = study.validate(CONFIG).studies
     smoke, embedded = studies["smoke"], studies["embedded"]
     assert smoke.pair == embedded.pair and smoke.engine == embedded.engine
-    assert smoke.arms["B"].max_tokens == embedded.arms["B"].max_tokens
+    assert smoke.arms["B"].prompts.sources == embedded.arms["B"].prompts.sources
     assert smoke.arms["B"].prompts.clusters == 4
     assert smoke.depths == (4,)
 

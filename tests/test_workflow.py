@@ -142,8 +142,8 @@ CHANGES = {
     ),
     "an arm's longest output": (
         "config.yaml",
-        "A: {max_tokens: 24",
-        "A: {max_tokens: 25",
+        "A: {max_tokens: 20",
+        "A: {max_tokens: 21",
         {
             "collect_traces": 1,
             "measure_rounds": 1,
