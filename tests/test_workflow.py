@@ -142,8 +142,8 @@ CHANGES = {
     ),
     "an arm's longest output": (
         "config.yaml",
-        "A: {max_tokens: 20",
-        "A: {max_tokens: 21",
+        "A: {max_tokens: 16",
+        "A: {max_tokens: 17",
         {
             "collect_traces": 1,
             "measure_rounds": 1,

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from draftlaw.errors import DraftLawError
 from draftlaw.rounds import Outcome, Request, Step
 
 GRAMMAR_POLL_SECONDS = 0.002
+WARM_UP_TOKENS = 16
 
 
 def environment(conditions: EngineConditions) -> dict[str, str]:
@@ -284,9 +286,11 @@ def _check(outcome: Outcome, counts: Any) -> None:
 
 
 def warm_up(engine: Engine, requests: Sequence[Request], batches: Iterable[int]) -> None:
-    """Run one wave of the shortest prompts per batch size; its outcomes are thrown away."""
-    shortest = sorted(requests, key=lambda request: len(request.prompt_ids))
+    """Run one wave of beheaded prompts per batch size; its outcomes are thrown away."""
+    short = [
+        replace(request, prompt_ids=request.prompt_ids[:WARM_UP_TOKENS]) for request in requests
+    ]
     for batch in batches:
-        wave = shortest[:batch]
+        wave = short[:batch]
         for _ in engine.run_waves(wave, len(wave), max_tokens=2 * (engine.depth + 1)):
             pass
