@@ -111,6 +111,16 @@ def after(folder: Path, path: str, old: str, new: str) -> Counter[str]:
 
 NOTHING: dict[str, int] = {}
 DOWNSTREAM_OF_REPLAY = {"replay_rounds": 4, "measure_entropy": 1, "check_cells": 1, "all": 1}
+ONE_ARM = {
+    "collect_traces": 1,
+    "measure_rounds": 1,
+    "label_positions": 1,
+    "replay_positions": 1,
+    "replay_rounds": 1,
+    "measure_entropy": 1,
+    "check_cells": 1,
+    "all": 1,
+}
 CHANGES = {
     "nothing": ("config.yaml", "# The whole", "# The whole", NOTHING),
     "a comment in config": ("config.yaml", "# The whole", "# All the", NOTHING),
@@ -144,32 +154,13 @@ CHANGES = {
         "config.yaml",
         "A: {max_tokens: 16",
         "A: {max_tokens: 17",
-        {
-            "collect_traces": 1,
-            "measure_rounds": 1,
-            "label_positions": 1,
-            "replay_positions": 1,
-            "replay_rounds": 1,
-            "measure_entropy": 1,
-            "check_cells": 1,
-            "all": 1,
-        },
+        ONE_ARM,
     ),
     "a prompt's words": (
         "data/prompts/writing.jsonl",
         '"text": "',
         '"text": "Please: ',
-        {
-            "freeze_prompts": 1,
-            "collect_traces": 1,
-            "measure_rounds": 1,
-            "label_positions": 1,
-            "replay_positions": 1,
-            "replay_rounds": 1,
-            "measure_entropy": 1,
-            "check_cells": 1,
-            "all": 1,
-        },
+        {"freeze_prompts": 1, **ONE_ARM},
     ),
 }
 

@@ -123,12 +123,6 @@ class Table:
         return frame
 
 
-def notes_of(path: Path) -> dict[str, str]:
-    """The metadata that was written with a table."""
-    pairs = pq.read_schema(path).metadata or {}
-    return {key.decode(): value.decode() for key, value in pairs.items()}
-
-
 def _difference(found: pa.Schema, wanted: pa.Schema) -> str:
     for field in wanted:
         if field.name not in found.names:
