@@ -23,7 +23,7 @@ DEPTH = 3
 
 def outcome(name: str, tokens: list[int], emitted: list[int], accepted: list[int]) -> Outcome:
     """What an engine would give for these rounds; the prefill gives the first token."""
-    steps = [Step(n, 0.01, 1, n == 0, count) for n, count in enumerate([1, *emitted])]
+    steps = [Step(n, 0.01, 0.004, 1, n == 0, count) for n, count in enumerate([1, *emitted])]
     drafted = [DEPTH] * len(emitted)
     verified = [True] * len(emitted)
     return Outcome(name, tokens, steps, verified, drafted, accepted, "length", 0, 0.01)

@@ -29,6 +29,15 @@ ANALYSIS = [
     "replay-rounds",
     "measure-entropy",
     "check-cells",
+    "measure-acceptance",
+    "measure-costs",
+    "fit-kappa",
+    "compare-law",
+    "judge-predictions",
+    "draw-law",
+    "draw-figures",
+    "write-values",
+    "build-paper",
     "compare-drafts",
 ]
 

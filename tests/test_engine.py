@@ -212,6 +212,17 @@ class TestSmoke:
                 assert len(traces) == len(wanted)
             assert cell.rounds["step"].min() > 0
 
+    def test_the_draft_s_part_of_a_step_is_timed(self, smoke: Path) -> None:
+        for cell in self.cells(smoke):
+            rounds = cell.rounds
+            if cell.depth == 0:
+                assert (rounds["step_draft_seconds"] == 0).all()
+                continue
+            # a step in which every request of the wave ends may propose nothing
+            drafting = rounds[rounds["step_draft_seconds"] > 0]
+            assert len(drafting) > 0.7 * len(rounds)
+            assert (drafting["step_draft_seconds"] < drafting["step_seconds"]).all()
+
     def test_prefill_steps_are_marked(self, smoke: Path) -> None:
         for cell in self.cells(smoke):
             waves = cell.rounds.query("batch == 1")

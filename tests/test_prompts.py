@@ -21,7 +21,7 @@ from draftlaw.prompts import hub, jsonl
 from draftlaw.prompts.freeze import freeze
 from draftlaw.prompts.record import Prompt
 from draftlaw.prompts.sources import SHARES, own_words, read, share_of
-from draftlaw.prompts.spec import DatasetsSource, JsonlSource, PromptSpec
+from draftlaw.prompts.spec import BfclSource, DatasetsSource, JsonlSource, PromptSpec
 from draftlaw.tables.prompts import PROMPTS
 
 CONFIG = study.validate(yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8")))
@@ -60,6 +60,33 @@ def test_training_prompts_are_disjoint_from_all_others_by_id_and_text(
     for ours, theirs in ((train, arms), (train, heldout), (heldout, arms)):
         assert not ids(ours) & ids(theirs)
         assert not {own_words(p) for p in ours} & {own_words(p) for p in theirs}
+
+
+def bfcl(wheel: Path, **options: Any) -> list[Prompt]:
+    source = BfclSource(kind="bfcl", share="train", **options)
+    return read(source, 0, wheel, "2026.3.23")
+
+
+def test_a_call_can_be_asked_for_where_none_is_expected(bfcl_wheel: Path) -> None:
+    usual = bfcl(bfcl_wheel, categories=("irrelevance",))
+    forced = bfcl(bfcl_wheel, categories=("irrelevance",), call=True)
+    assert {prompt.parts for prompt in usual} == {("reply",)}
+    assert {prompt.parts for prompt in forced} == {("call",)}
+    assert all(prompt.tools for prompt in forced) and len(forced) > 50
+
+
+def test_the_right_tools_are_the_last_to_be_left_out(bfcl_wheel: Path) -> None:
+    categories = ("live_multiple", "parallel_multiple")
+    pairs = zip(
+        bfcl(bfcl_wheel, categories=categories),
+        bfcl(bfcl_wheel, categories=categories, max_tools=1),
+        strict=True,
+    )
+    for whole, cut in pairs:
+        right = {name for call in whole.ground_truth for name in call}
+        names = {tool.name for tool in cut.tools}
+        assert right & {tool.name for tool in whole.tools} <= names
+        assert len(cut.tools) <= max(1, len(right)) and len(whole.tools) >= len(cut.tools)
 
 
 def test_the_shares_cover_every_text_once() -> None:

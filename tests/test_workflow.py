@@ -61,7 +61,7 @@ def test_every_rule_has_all_its_parts(name: str) -> None:
     rule = rules()[name]
     for part in PARTS:
         assert f"\n    {part}:" in rule, part
-    assert "code=code(" in rule
+    assert ("code=code(" in rule) == ("python -m draftlaw" in rule)
     assert "retries:" not in rule and "\n    run:" not in rule
 
 
@@ -84,7 +84,7 @@ def workspace(folder: Path) -> Path:
     """A copy of the workflow in an empty place: no results, code that may be changed."""
     for name in ("Snakefile", "config.yaml"):
         shutil.copy(REPO / name, folder / name)
-    for name in ("workflow", "envs", "data"):
+    for name in ("workflow", "envs", "data", "paper"):
         shutil.copytree(REPO / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
@@ -110,7 +110,22 @@ def after(folder: Path, path: str, old: str, new: str) -> Counter[str]:
 
 
 NOTHING: dict[str, int] = {}
-DOWNSTREAM_OF_REPLAY = {"replay_rounds": 4, "measure_entropy": 1, "check_cells": 1, "all": 1}
+PAPER = {"write_values": 1, "build_paper": 1, "all": 1}
+CONCLUSIONS = {"compare_law": 1, "judge_predictions": 1, "draw_figures": 1, **PAPER}
+DOWNSTREAM_OF_REPLAY = {
+    "replay_rounds": 4,
+    "measure_entropy": 1,
+    "check_cells": 1,
+    "measure_acceptance": 1,
+    "fit_kappa": 1,
+    **CONCLUSIONS,
+}
+DOWNSTREAM_OF_ROUNDS = {
+    "check_cells": 1,
+    "measure_acceptance": 1,
+    "measure_costs": 1,
+    **CONCLUSIONS,
+}
 ONE_ARM = {
     "collect_traces": 1,
     "measure_rounds": 1,
@@ -118,37 +133,60 @@ ONE_ARM = {
     "replay_positions": 1,
     "replay_rounds": 1,
     "measure_entropy": 1,
-    "check_cells": 1,
-    "all": 1,
+    "fit_kappa": 1,
+    **DOWNSTREAM_OF_ROUNDS,
 }
+ALL_ANALYSIS = {
+    "measure_entropy": 1,
+    "measure_acceptance": 1,
+    "measure_costs": 1,
+    "fit_kappa": 1,
+    **CONCLUSIONS,
+}
+MODULE = "workflow/draftlaw"
 CHANGES = {
     "nothing": ("config.yaml", "# The whole", "# The whole", NOTHING),
     "a comment in config": ("config.yaml", "# The whole", "# All the", NOTHING),
     "another study's key": ("config.yaml", "runtime: 360", "runtime: 361", NOTHING),
-    "the law": ("workflow/draftlaw/law.py", '"""', '"""Changed. ', NOTHING),
+    "the law": (f"{MODULE}/law.py", '"""', '"""Changed. ', {"draw_law": 1, **CONCLUSIONS}),
     "the replay": (
-        "workflow/draftlaw/replay.py",
+        f"{MODULE}/replay.py",
         '"""',
         '"""Changed. ',
         {"replay_positions": 4, **DOWNSTREAM_OF_REPLAY},
     ),
     "the labelling": (
-        "workflow/draftlaw/labels.py",
+        f"{MODULE}/labels.py",
         '"""',
         '"""Changed. ',
-        {"label_positions": 4, "measure_entropy": 1, "all": 1},
+        {"label_positions": 4, **ALL_ANALYSIS},
     ),
-    "the checks": (
-        "workflow/draftlaw/checks.py",
+    "the checks": (f"{MODULE}/checks.py", '"""', '"""Changed. ', {"check_cells": 1, "all": 1}),
+    "the literal rules": (
+        f"{MODULE}/verdicts.py",
+        "RATIO = 1.5",
+        "RATIO = 1.6",
+        {"judge_predictions": 1, **PAPER},
+    ),
+    "the figures": (
+        f"{MODULE}/figures/measured.py",
         '"""',
         '"""Changed. ',
-        {"check_cells": 1, "all": 1},
+        {"draw_figures": 1, "build_paper": 1, "all": 1},
     ),
+    "the paper's words": ("paper/study.tex", "%", "%%", {"build_paper": 1, "all": 1}),
+    "a study's title": (
+        "config.yaml",
+        "title: the embedded study on four prompts an arm",
+        "title: four prompts an arm",
+        ALL_ANALYSIS,
+    ),
+    "the bins of a curve": ("config.yaml", "bins: 6", "bins: 5", {"fit_kappa": 1, **CONCLUSIONS}),
     "a depth more": (
         "config.yaml",
         "depths: [4]\n    batches: [1, 4]",
         "depths: [4, 6]\n    batches: [1, 4]",
-        {"measure_rounds": 4, "replay_rounds": 4, "check_cells": 1, "all": 1},
+        {"measure_rounds": 4, "replay_rounds": 4, **DOWNSTREAM_OF_ROUNDS},
     ),
     "an arm's longest output": (
         "config.yaml",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,13 @@ class Engine:
         self._engine = self._llm.llm_engine
         self._core = self._engine.engine_core.engine_core
         self._steps = 0
+        self._draft_timer = DraftTimer(conditions.device)
+        if depth > 0:
+            self._draft_timer.attach(self._runner.drafter)
+
+    @property
+    def _runner(self) -> Any:
+        return self._core.model_executor.driver_worker.worker.model_runner
 
     @property
     def tokenizer(self) -> Any:
@@ -168,6 +175,7 @@ class Engine:
         begin = time.perf_counter()
         outputs = self._engine.step()
         seconds = time.perf_counter() - begin
+        draft_seconds = self._draft_timer.take()
         for outcome in live:
             if not outcome.steps:
                 outcome.prefill_seconds += seconds
@@ -179,6 +187,7 @@ class Engine:
                 Step(
                     index=self._steps,
                     seconds=seconds,
+                    draft_seconds=draft_seconds,
                     requests=len(live),
                     prefill=prefill,
                     tokens=len(output.outputs[0].token_ids),
@@ -198,7 +207,7 @@ class Engine:
     def active_conditions(self) -> dict[str, Any]:
         """What is really active, read from the running engine, for target and draft alike."""
         config = self._engine.vllm_config
-        runner = self._core.model_executor.driver_worker.worker.model_runner
+        runner = self._runner
         layers = config.compilation_config.static_forward_context.values()
         backends = sorted({type(layer.impl).__name__ for layer in layers if hasattr(layer, "impl")})
         import torch
@@ -222,6 +231,66 @@ class Engine:
             "seed": int(config.model_config.seed),
             "preload": Path(os.environ.get("LD_PRELOAD", "")).name,
         }
+
+
+class DraftTimer:
+    """Seconds that a step spends on the draft's proposals.
+
+    On a GPU the engine only queues that work, so that it is timed between events on the device,
+    read when the step is over; elsewhere by the clock.
+    """
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._spans: list[Callable[[], float]] = []
+
+    def attach(self, drafter: Any) -> None:
+        """Time every call of the drafter's `propose`."""
+        propose = drafter.propose
+
+        def timed(*arguments: Any, **options: Any) -> Any:
+            stop = self._start()
+            proposed = propose(*arguments, **options)
+            self._spans.append(stop())
+            return proposed
+
+        drafter.propose = timed
+
+    def take(self) -> float:
+        """Seconds since the last call; waits for the device to finish what was timed."""
+        seconds = sum(span() for span in self._spans)
+        self._spans.clear()
+        return seconds
+
+    def _start(self) -> Callable[[], Callable[[], float]]:
+        return _device_span() if self._device == "cuda" else _clock_span()
+
+
+def _clock_span() -> Callable[[], Callable[[], float]]:
+    begin = time.perf_counter()
+
+    def stop() -> Callable[[], float]:
+        seconds = time.perf_counter() - begin
+        return lambda: seconds
+
+    return stop
+
+
+def _device_span() -> Callable[[], Callable[[], float]]:
+    import torch
+
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+    begin.record()
+
+    def seconds() -> float:
+        end.synchronize()
+        return float(begin.elapsed_time(end)) / 1000
+
+    def stop() -> Callable[[], float]:
+        end.record()
+        return seconds
+
+    return stop
 
 
 def _sampling(request: Request, max_tokens: int) -> Any:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from draftlaw.errors import DraftLawError
 from draftlaw.tables.replay import ENTROPY, VARIANTS
+from draftlaw.variants import variant_mask
 
 _KEY = ["request_id", "batch", "position"]
 
@@ -50,18 +51,9 @@ def entropy_table(
         }
         for (batch, position_class), members in frame.groupby(["batch", "position_class"])
         for variant in VARIANTS
-        if len(kept := _variant(members, variant))
+        if len(kept := members[variant_mask(members, variant)])
     ]
     return pd.DataFrame(rows, columns=[column.name for column in ENTROPY.columns])
-
-
-def _variant(members: pd.DataFrame, variant: str) -> pd.DataFrame:
-    kept = pd.Series(True, index=members.index)
-    if "unforced" in variant:
-        kept &= ~members["forced"]
-    if "unlooped" in variant:
-        kept &= ~members["loop"]
-    return members[kept]
 
 
 def _means(kept: pd.DataFrame) -> dict[str, float]:

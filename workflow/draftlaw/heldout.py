@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from draftlaw.costs import seconds_per_token, timed
+
 
 @dataclass(frozen=True, slots=True)
 class Heldout:
@@ -24,13 +26,6 @@ class Heldout:
     match: float
     mean_accepted: float
     saving: float
-
-
-def seconds_per_token(rounds: pd.DataFrame) -> float:
-    """Decode seconds per emitted token; requests share a step's time; no prefill steps."""
-    decode = rounds[~rounds["step_prefill"]]
-    shared = decode["step_seconds"] / decode["step_requests"]
-    return float(shared.sum() / decode["emitted"].sum())
 
 
 def judge(
@@ -51,6 +46,6 @@ def judge(
             rounds=len(rounds),
             match=float(replay["match"].mean()),
             mean_accepted=float(rounds["accepted"].mean()),
-            saving=1 - seconds_per_token(rounds) / seconds_per_token(baseline),
+            saving=1 - seconds_per_token(timed(rounds)) / seconds_per_token(timed(baseline)),
         )
     )

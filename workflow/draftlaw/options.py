@@ -17,6 +17,10 @@ DraftFolder = Annotated[Path, typer.Option("--draft", help="Folder of the draft'
 PromptsFile = Annotated[Path, typer.Option("--prompts", help="Table of frozen prompts.")]
 ChatJson = Annotated[str, typer.Option("--chat", help="Chat format (JSON).")]
 EngineJson = Annotated[str, typer.Option("--engine", help="Engine conditions (JSON).")]
+StudyFolder = Annotated[Path, typer.Option("--folder", help="The study's results.")]
+Arms = Annotated[list[str], typer.Option("--arm", help="An arm; may be repeated.")]
+Depths = Annotated[list[int], typer.Option("--depth", help="A depth; may be repeated.")]
+Evidence = Annotated[str, typer.Option("--evidence", help="Evidence grade of what is written.")]
 Out = Annotated[Path, typer.Option("--out", help="File or folder to write.")]
 
 

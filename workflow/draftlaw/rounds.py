@@ -24,10 +24,14 @@ class Request:
 
 @dataclass(slots=True)
 class Step:
-    """A step of the engine as one request saw it: its wall time, and who shared it."""
+    """A step of the engine as one request saw it: its wall time, and who shared it.
+
+    `draft_seconds` is the part of it that the draft's proposals took.
+    """
 
     index: int
     seconds: float
+    draft_seconds: float
     requests: int
     prefill: bool
     tokens: int
@@ -80,6 +84,7 @@ def round_rows(outcome: Outcome, depth: int) -> Iterator[Row]:
             "grammar_cut": drafted < depth,
             "step": step.index,
             "step_seconds": step.seconds,
+            "step_draft_seconds": step.draft_seconds,
             "step_requests": step.requests,
             "step_prefill": step.prefill,
         }

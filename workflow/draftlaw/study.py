@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from draftlaw.chat import ChatFormat
 from draftlaw.conditions import EngineConditions
 from draftlaw.errors import DraftLawError
+from draftlaw.figures.assumed import Assumed
 from draftlaw.pair import DistilledModel, DraftModel, FolderModel, GgufWheelModel, TargetModel
 from draftlaw.prompts.spec import (
     BfclMultiTurnSource,
@@ -90,6 +91,13 @@ class Study(_Model):
     arms: dict[Name, Arm] = Field(min_length=1, description="Kinds of traffic, by name.")
     resources: Resources = Field(description="What jobs that run a model ask for.")
 
+    @property
+    def grade(self) -> str:
+        """The evidence grade of what is concluded from its measurements."""
+        if self.evidence == "declared":
+            return "measured: declared platform"
+        return f"measured: rehearsal on {self.title}"
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for key in ("depths", "batches"):
@@ -146,11 +154,29 @@ class Distillation(_Model):
     batch_tokens: int = Field(ge=1, description="Tokens of a batch, padding included.")
 
 
+class Analysis(_Model):
+    """Choices of the analysis that no measurement depends on."""
+
+    seed: int = Field(description="Of the halves of arm A that fit and check kappa.")
+    bins: int = Field(ge=2, description="Quantile bins of kappa's reliability curve.")
+
+
+class Paper(_Model):
+    """What the paper holds."""
+
+    studies: tuple[Name, ...] = Field(
+        description="Studies it has a section on; one that has not run says so."
+    )
+
+
 class Config(_Model):
     """The whole of config.yaml."""
 
     study: Name = Field(description="The study that `snakemake` runs when no target is named.")
     studies: dict[Name, Study] = Field(min_length=1, description="Studies, by name.")
+    analysis: Analysis = Field(description="Choices of the analysis.")
+    analytical: Assumed = Field(description="Parameters of the analytical figures.")
+    paper: Paper = Field(description="What the paper holds.")
     distillation: Distillation = Field(description="The embedded study's draft.")
 
     @model_validator(mode="after")
@@ -158,6 +184,7 @@ class Config(_Model):
         d = self.distillation
         named = {"study": self.study, "distillation.study": d.study}
         named |= {"distillation.heldout": d.heldout, "distillation.rebuilt": d.rebuilt}
+        named |= {f"paper.studies.{place}": name for place, name in enumerate(self.paper.studies)}
         for key, name in named.items():
             if name not in self.studies:
                 raise ValueError(f"{key} is {name!r}, but the studies are {list(self.studies)}")

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -126,6 +127,25 @@ def cells(pattern):
         arm=study(wildcards).arms,
         depth=study(wildcards).depths,
     )
+
+
+def tables(*names):
+    """Paths of the study's own tables."""
+    return [f"results/{{study}}/{name}.parquet" for name in names]
+
+
+def grade(wildcards):
+    """The evidence grade of what is concluded from a study's measurements."""
+    return study(wildcards).grade
+
+
+def conclusions(name):
+    """A study's paper; where LaTeX is missing, all that the paper is made of."""
+    if shutil.which("latexmk"):
+        published = ["paper/paper.pdf"] if name in CONFIG.paper.studies else []
+        return [f"results/{name}/paper.pdf", *published]
+    print(f"latexmk is missing: no paper.pdf. {LATEX_REMEDY}", file=sys.stderr)
+    return [f"results/{name}/paper", f"results/{name}/figures", "results/analytical/figures"]
 
 
 def repeated(option, values):

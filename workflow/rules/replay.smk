@@ -82,12 +82,11 @@ rule measure_entropy:
         mem_mb=8000,
         runtime=20,
     params:
+        folder=lambda wildcards: f"results/{wildcards.study}",
         arms=lambda wildcards: repeated("arm", study(wildcards).arms),
-        prompts=lambda wildcards, input: repeated("prompts", input.prompts),
-        positions=lambda wildcards, input: repeated("positions", input.positions),
-        replay=lambda wildcards, input: repeated("replay", input.replay),
+        evidence=grade,
     message:
         "Measure the entropy of every class and arm"
     shell:
-        "python -m draftlaw measure-entropy {params.arms} {params.prompts} {params.positions}"
-        " {params.replay} --out {output:q} > {log:q} 2>&1"
+        "python -m draftlaw measure-entropy --folder {params.folder:q} {params.arms}"
+        " --evidence {params.evidence:q} > {log:q} 2>&1"

@@ -41,6 +41,10 @@ def read(source: Source, seed: int, wheel: Path | None, version: str) -> list[Pr
         prompts = bfcl.single_turn(wheel, version, source.categories)
         if source.plain:
             prompts = [_plain(prompt, source.think) for prompt in prompts]
+        if source.call:
+            prompts = [replace(prompt, parts=("call",)) for prompt in prompts if prompt.tools]
+        if source.max_tools is not None:
+            prompts = [_fewer_tools(prompt, source.max_tools) for prompt in prompts]
     else:
         prompts = bfcl_multi_turn.trajectories(
             wheel,
@@ -63,6 +67,14 @@ def own_words(prompt: Prompt) -> str:
     """The first user message, in lower case with single blanks: what makes a request itself."""
     first = next(message for message in prompt.messages if message["role"] == "user")
     return " ".join(str(first["content"]).lower().split())
+
+
+def _fewer_tools(prompt: Prompt, most: int) -> Prompt:
+    """The same request with at most so many tools, those of the ground truth first."""
+    right = {name for call in prompt.ground_truth or [] for name in call}
+    ranked = sorted(prompt.tools, key=lambda tool: tool.name not in right)  # stable
+    kept = ranked[: max(most, len(right))]
+    return replace(prompt, tools=[tool for tool in prompt.tools if tool in kept])
 
 
 def _plain(prompt: Prompt, think: bool) -> Prompt:

@@ -53,6 +53,12 @@ class BfclSource(_Spec):
     think: bool = Field(
         default=False, description="With plain: ask for a thinking block, not for a reply."
     )
+    call: bool = Field(
+        default=False, description="Ask for a call even where BFCL expects none (irrelevance)."
+    )
+    max_tools: int | None = Field(
+        default=None, ge=1, description="Offer no more tools than these, the right ones first."
+    )
 
 
 class BfclMultiTurnSource(_Spec):

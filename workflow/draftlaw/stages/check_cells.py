@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,27 +16,26 @@ from draftlaw.checks import (
     unexplained_rounds,
 )
 from draftlaw.files import read_json, write_json
-from draftlaw.options import Out
-from draftlaw.tables.engine import ROUNDS, TRACES
-from draftlaw.tables.replay import REPLAY, REPLAYED_ROUNDS
+from draftlaw.options import Arms, Out, StudyFolder
+from draftlaw.results import Results
 
 
 def main(
-    folder: Annotated[Path, typer.Option(help="The study's results.")],
-    arm: Annotated[list[str], typer.Option(help="An arm; may be repeated.")],
+    folder: StudyFolder,
+    arm: Arms,
     out: Out,
     depth: Annotated[list[int] | None, typer.Option(help="A depth; may be repeated.")] = None,
 ) -> None:
     """Write what was checked and what was found; stop on a broken rule."""
     depths = depth or []
-    cells = {(a, d): _cell(folder, a, d) for a in arm for d in [0, *depths]}
+    results = Results(folder)
+    cells = {(a, d): _cell(results, a, d) for a in arm for d in [0, *depths]}
     for cell in cells.values():
         check_counts(cell)
     conditions = check_conditions(list(cells.values()))
     diverged, unexplained = [], []
     for name in arm:
-        replay = REPLAY.read(folder / f"replay/{name}.parquet")
-        replayed = REPLAYED_ROUNDS.read(folder / f"replay/{name}-rounds.parquet")
+        replay, replayed = results.replay(name), results.replayed_rounds(name)
         baseline = cells[name, 0].traces
         diverged += across_batches(cells[name, 0], replay)
         for gamma in depths:
@@ -53,12 +51,6 @@ def main(
     write_json(out, found)
 
 
-def _cell(folder: Path, arm: str, depth: int) -> CellTables:
-    name = f"{arm}-g{depth}"
-    return CellTables(
-        arm,
-        depth,
-        TRACES.read(folder / f"traces/{name}.parquet"),
-        ROUNDS.read(folder / f"rounds/{name}.parquet"),
-        read_json(folder / f"engine/{name}.json"),
-    )
+def _cell(results: Results, arm: str, depth: int) -> CellTables:
+    record = read_json(results.folder / f"engine/{arm}-g{depth}.json")
+    return CellTables(arm, depth, results.traces(arm, depth), results.rounds(arm, depth), record)

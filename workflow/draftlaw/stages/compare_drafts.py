@@ -10,8 +10,7 @@ import typer
 from draftlaw.files import read_json, write_json
 from draftlaw.heldout import judge
 from draftlaw.options import Out
-from draftlaw.tables.engine import ROUNDS
-from draftlaw.tables.replay import REPLAY
+from draftlaw.results import Results
 
 
 def main(
@@ -25,14 +24,9 @@ def main(
     """Write both drafts' figures side by side."""
     drafts = {
         label: [
-            judge(
-                name,
-                ROUNDS.read(folder / f"rounds/{name}-g0.parquet"),
-                ROUNDS.read(folder / f"rounds/{name}-g{depth}.parquet"),
-                REPLAY.read(folder / f"replay/{name}.parquet"),
-            )
+            judge(name, results.rounds(name, 0), results.rounds(name, depth), results.replay(name))
             for name in arm
         ]
-        for label, folder in (("shipped", shipped), ("rebuilt", rebuilt))
+        for label, results in (("shipped", Results(shipped)), ("rebuilt", Results(rebuilt)))
     }
     write_json(out, {"depth": depth, **drafts, "training": read_json(history)})

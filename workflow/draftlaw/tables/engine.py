@@ -45,6 +45,7 @@ ROUNDS = Table(
         Column("grammar_cut", pa.bool_(), "the grammar cut the draft short of its depth"),
         Column("step", pa.int64(), "engine step of the launch", low=0),
         Column("step_seconds", pa.float64(), "wall time of that step", "s", low=0),
+        Column("step_draft_seconds", pa.float64(), "of it, the draft's proposals", "s", low=0),
         Column("step_requests", pa.int16(), "requests in the step", "request", low=1),
         Column("step_prefill", pa.bool_(), "the step held a prefill"),
     ),

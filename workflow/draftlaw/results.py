@@ -1,0 +1,68 @@
+"""Where the tables of a study lie, and reading those of several arms as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from draftlaw.tables.engine import ROUNDS, TRACES
+from draftlaw.tables.parquet import Table
+from draftlaw.tables.positions import POSITIONS
+from draftlaw.tables.prompts import PROMPTS
+from draftlaw.tables.replay import REPLAY, REPLAYED_ROUNDS
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The folder of a study."""
+
+    folder: Path
+
+    def traces(self, arm: str, depth: int) -> pd.DataFrame:
+        """Outputs of a cell."""
+        return TRACES.read(self.folder / f"traces/{arm}-g{depth}.parquet")
+
+    def rounds(self, arm: str, depth: int) -> pd.DataFrame:
+        """Rounds of a cell, as the engine counted them."""
+        return ROUNDS.read(self.folder / f"rounds/{arm}-g{depth}.parquet")
+
+    def prompts(self, arm: str) -> pd.DataFrame:
+        """Frozen prompts of an arm."""
+        return PROMPTS.read(self.folder / f"prompts/{arm}.parquet")
+
+    def positions(self, arm: str) -> pd.DataFrame:
+        """Labelled output positions of an arm's baseline."""
+        return POSITIONS.read(self.folder / f"positions/{arm}.parquet")
+
+    def replay(self, arm: str) -> pd.DataFrame:
+        """Both models at those positions."""
+        return REPLAY.read(self.folder / f"replay/{arm}.parquet")
+
+    def replayed_rounds(self, arm: str) -> pd.DataFrame:
+        """Rounds that the replay implies, at every depth."""
+        return REPLAYED_ROUNDS.read(self.folder / f"replay/{arm}-rounds.parquet")
+
+    def clusters(self, arm: str) -> Mapping[str, str]:
+        """Sampling unit of each request of an arm."""
+        prompts = self.prompts(arm)
+        return dict(zip(prompts["request_id"], prompts["cluster"], strict=True))
+
+    def table(self, table: Table) -> pd.DataFrame:
+        """One of the study's own tables."""
+        return table.read(self.path(table))
+
+    def write(self, table: Table, frame: pd.DataFrame, evidence: str) -> None:
+        """Write one of the study's own tables, with its evidence grade in the file."""
+        table.write(frame, self.path(table), {"evidence": evidence})
+
+    def path(self, table: Table) -> Path:
+        """Where one of the study's own tables lies."""
+        return self.folder / f"{table.name}.parquet"
+
+
+def by_arm(arms: Sequence[str], read: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
+    """Tables of several arms as one, with a column arm."""
+    return pd.concat([read(arm).assign(arm=arm) for arm in arms], ignore_index=True)

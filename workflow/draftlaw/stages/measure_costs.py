@@ -1,0 +1,41 @@
+"""Measure costs: step times, the cost slope k, time by class, savings per cell and per turn."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from draftlaw.costs import class_times, cost_fits, savings, step_costs, timed, turns
+from draftlaw.options import Arms, Depths, Evidence, StudyFolder
+from draftlaw.results import Results, by_arm
+from draftlaw.tables.analysis import CLASS_TIMES, COST_FITS, SAVINGS, STEP_COSTS, TURNS
+
+
+def main(folder: StudyFolder, arm: Arms, depth: Depths, evidence: Evidence) -> None:
+    """Write step_costs, cost_fits, class_times, savings and turns."""
+    results = Results(folder)
+    rounds = timed(
+        pd.concat(
+            [results.rounds(a, d).assign(arm=a, depth=d) for a in arm for d in [0, *depth]],
+            ignore_index=True,
+        )
+    )
+    prompts, positions = by_arm(arm, results.prompts), by_arm(arm, results.positions)
+    costs = step_costs(rounds)
+    results.write(STEP_COSTS, costs, evidence)
+    results.write(COST_FITS, cost_fits(costs), evidence)
+    results.write(CLASS_TIMES, class_times(rounds, positions, costs), evidence)
+    results.write(SAVINGS, savings(rounds), evidence)
+    paired = turns(rounds, prompts, positions)
+    same = pd.concat([_identical(results, a, d) for a in arm for d in depth], ignore_index=True)
+    results.write(TURNS, paired.merge(same, on=["arm", "depth", "batch", "request_id"]), evidence)
+
+
+def _identical(results: Results, arm: str, depth: int) -> pd.DataFrame:
+    """Which outputs of a cell are the baseline's, token for token."""
+    key = ["request_id", "batch"]
+    both = results.traces(arm, depth).merge(
+        results.traces(arm, 0), on=key, suffixes=("", "_baseline")
+    )
+    pairs = zip(both["output_ids"], both["output_ids_baseline"], strict=True)
+    same = [ours.tolist() == theirs.tolist() for ours, theirs in pairs]
+    return both[key].assign(arm=arm, depth=depth, identical=same)
