@@ -32,4 +32,5 @@ include: "workflow/rules/calibration.smk"  # kappa from arm A; the law beside th
 include: "workflow/rules/verdicts.smk"  # the registered predictions
 include: "workflow/rules/figures.smk"  # the law alone, and the law beside the data
 include: "workflow/rules/paper.smk"  # every number a macro; the text that prints them
+include: "workflow/rules/benchmarks.smk"  # claims of speed, as ratios
 include: "workflow/rules/draft.smk"  # how the embedded study's draft was made

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import REPO
 from draftlaw.errors import DraftLawError
-from draftlaw.paper import NOT_ESTIMABLE, TABLES, tex, typed_numbers
+from draftlaw.paper import NOT_ESTIMABLE, TABLES, VALUES, tex, typed_numbers
 from draftlaw.results import Results
 from draftlaw.stages.build_paper import main as build_paper
 from draftlaw.stages.write_values import main as write_values
@@ -117,6 +117,12 @@ def written(results: Results) -> dict[str, str]:
     return dict(re.findall(r"\\csname val@embedded@(.*?)\\endcsname\{(.*)\}$", text, re.M))
 
 
+def quoted() -> set[str]:
+    """The keys that the section on a study uses."""
+    text = (REPO / "paper/study.tex").read_text(encoding="utf-8")
+    return set(re.findall(r"\\val\{(.*?)\}", text))
+
+
 # --- Values ---------------------------------------------------------------------------------------
 
 
@@ -165,6 +171,7 @@ def test_a_study_without_the_registered_depth_quotes_its_deepest(study: Results)
     found = written(study)
     assert found["primary.depth"] == found["depths"] == "4"
     assert found["tau.B.S.primary"] == found["tau.B.S.g4.b1"]
+    assert quoted() <= set(found)
 
 
 def test_an_edited_table_changes_its_value_and_no_other(study: Results) -> None:
@@ -235,10 +242,14 @@ def paper_with(folder: Path, line: str) -> Path:
     return paper
 
 
+def test_no_two_columns_share_a_name() -> None:
+    assert len({value.name for value in VALUES}) == len(VALUES)
+
+
 def test_every_number_and_table_of_the_text_is_made(study: Results) -> None:
     found = written(study)
     text = (REPO / "paper/study.tex").read_text(encoding="utf-8")
-    assert set(re.findall(r"\\val\{(.*?)\}", text)) <= set(found)
+    assert quoted() <= set(found)
     made = {path.stem for path in (study.folder / "paper/tables").iterdir()}
     assert set(re.findall(r"\\rows\{(.*?)\}", text)) == made
 

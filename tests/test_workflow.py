@@ -49,7 +49,8 @@ def rules() -> dict[str, str]:
 
 def test_the_rules_that_run_a_model_ask_for_a_gpu_and_no_others() -> None:
     with_gpu = {name for name, rule in rules().items() if 'gpu=ask("gpu")' in rule}
-    assert with_gpu == {"collect_traces", "measure_rounds", "replay_positions"}
+    measuring = {"collect_traces", "measure_rounds", "replay_positions"}
+    assert with_gpu == measuring | {"time_replay", "time_generation"}
     assert all(('gpu_model=ask("gpu_model")' in rules()[name]) for name in with_gpu)
 
 

@@ -276,10 +276,8 @@ def values(frames: Frames) -> dict[str, str]:
     """
     primary = primary_cell(frames)
     found = {f"primary.{part}": str(number) for part, number in primary.items()}
-    found |= {
-        f"{part}{plural}": _listed(frames[ACCEPTED][part])
-        for part, plural in (("depth", "s"), ("batch", "es"))
-    }
+    found["depths"] = _listed(frames[ACCEPTED]["depth"])
+    found["batches"] = _listed(frames[ACCEPTED]["batch"])
     for value in VALUES:
         for row in frames[value.table].to_dict("records"):
             text = value.form.text(row[value.column])

@@ -144,8 +144,13 @@ def conclusions(name):
     if shutil.which("latexmk"):
         published = ["paper/paper.pdf"] if name in CONFIG.paper.studies else []
         return [f"results/{name}/paper.pdf", *published]
-    print(f"latexmk is missing: no paper.pdf. {LATEX_REMEDY}", file=sys.stderr)
-    return [f"results/{name}/paper", f"results/{name}/figures", "results/analytical/figures"]
+    remedy = "install the Debian packages of envs/latex.txt, then run this again"
+    print(f"latexmk is missing, so no paper.pdf: {remedy}", file=sys.stderr)
+    return [
+        f"results/{name}/paper",
+        f"results/{name}/figures",
+        "results/analytical/figures",
+    ]
 
 
 def repeated(option, values):

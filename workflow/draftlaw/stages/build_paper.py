@@ -18,10 +18,7 @@ from draftlaw.options import Out
 from draftlaw.paper import typed_numbers
 
 LATEXMK = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
-REMEDY = (
-    "apt-get install --no-install-recommends texlive-latex-recommended latexmk lmodern, "
-    "or leave the paper out"
-)
+REMEDY = "Install the Debian packages of envs/latex.txt, or leave the paper out"
 # The same input gives the same bytes: the date of the paper whose law this is, and an unbroken log.
 ENVIRONMENT = {
     "SOURCE_DATE_EPOCH": "1790294400",
@@ -49,7 +46,7 @@ def main(
         raise DraftLawError(f"{LATEXMK[0]} is not installed", REMEDY)
     with TemporaryDirectory() as scratch:
         text = Path(scratch) / "paper"
-        shutil.copytree(paper, text)
+        shutil.copytree(paper, text, ignore=shutil.ignore_patterns("*.pdf"))
         (text / "results").symlink_to(results.resolve())
         listed = "".join(f"\\includestudy{{{name}}}\n" for name in study)
         (text / "studies.tex").write_text(listed, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -32,12 +33,18 @@ def main(
     """Measure one cell: all batch sizes in one engine."""
     conditions = parse(EngineConditions, engine, "--engine")
     enter(conditions)
+    import psutil
+
     from draftlaw.measure import Cell, measure  # loads libraries that read the environment
 
     frame = PROMPTS.read(prompts)
     running = Engine(target, draft if depth else None, depth, conditions, max(batch))
+    ready = time.time()
     cell = Cell(prompts.stem, depth, batch, max_tokens)
     measured = measure(running, frame, cell, parse(ChatFormat, chat, "--chat"))
     TRACES.write(measured.traces, traces)
     ROUNDS.write(measured.rounds, rounds)
-    write_json(record, {"conditions": running.active_conditions(), "counters": measured.counters})
+    begun = psutil.Process().create_time()
+    seconds = {"start_up": ready - begun, "measurement": time.time() - ready}
+    found = {"conditions": running.active_conditions(), "counters": measured.counters}
+    write_json(record, {**found, "seconds": seconds})
