@@ -21,7 +21,8 @@ from draftlaw.errors import DraftLawError
 from draftlaw.rounds import Outcome, Request, Step
 
 GRAMMAR_POLL_SECONDS = 0.002
-WARM_UP_TOKENS = 16
+WARM_UP_PROMPT = 16
+WARM_UP_OUTPUT = 4
 
 
 def environment(conditions: EngineConditions) -> dict[str, str]:
@@ -355,11 +356,11 @@ def _check(outcome: Outcome, counts: Any) -> None:
 
 
 def warm_up(engine: Engine, requests: Sequence[Request], batches: Iterable[int]) -> None:
-    """Run one wave of beheaded prompts per batch size; its outcomes are thrown away."""
+    """Run some rounds of beheaded prompts per batch size; their outcomes are thrown away."""
     short = [
-        replace(request, prompt_ids=request.prompt_ids[:WARM_UP_TOKENS]) for request in requests
+        replace(request, prompt_ids=request.prompt_ids[:WARM_UP_PROMPT]) for request in requests
     ]
     for batch in batches:
         wave = short[:batch]
-        for _ in engine.run_waves(wave, len(wave), max_tokens=2 * (engine.depth + 1)):
+        for _ in engine.run_waves(wave, len(wave), max_tokens=WARM_UP_OUTPUT):
             pass

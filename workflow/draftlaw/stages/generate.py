@@ -13,8 +13,6 @@ from draftlaw.conditions import EngineConditions
 from draftlaw.engine import Engine, enter
 from draftlaw.files import write_json
 from draftlaw.options import ChatJson, EngineJson, PromptsFile, TargetFolder, parse
-from draftlaw.tables.engine import ROUNDS, TRACES
-from draftlaw.tables.prompts import PROMPTS
 
 
 def main(
@@ -33,9 +31,12 @@ def main(
     """Measure one cell: all batch sizes in one engine."""
     conditions = parse(EngineConditions, engine, "--engine")
     enter(conditions)
+    # Libraries read the environment when they load, and loading them twice takes seconds.
     import psutil
 
-    from draftlaw.measure import Cell, measure  # loads libraries that read the environment
+    from draftlaw.measure import Cell, measure
+    from draftlaw.tables.engine import ROUNDS, TRACES
+    from draftlaw.tables.prompts import PROMPTS
 
     frame = PROMPTS.read(prompts)
     running = Engine(target, draft if depth else None, depth, conditions, max(batch))
