@@ -94,8 +94,11 @@ def workspace(folder: Path) -> Path:
 def finished(smoke: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository with the smoke study done in it."""
     folder = tmp_path_factory.mktemp("finished")
-    ignored = shutil.ignore_patterns(".venv", ".git", "embedded", "training", "__pycache__")
+    others = ("embedded", "training", "heldout", "rebuilt")
+    ignored = shutil.ignore_patterns(".venv", ".git", "__pycache__", *others)
     shutil.copytree(REPO, folder / "repo", symlinks=True, ignore=ignored)
+    if (REPO / "results/embedded").exists():  # a paper has a section on a study that has run
+        (folder / "repo/results/embedded").symlink_to(REPO / "results/embedded")
     return folder / "repo"
 
 
