@@ -153,6 +153,20 @@ def conclusions(name):
     ]
 
 
+def paper_studies(wildcards):
+    """Studies with a section in a study's paper: itself first, then those of the configuration."""
+    return list(dict.fromkeys([wildcards.study, *CONFIG.paper.studies]))
+
+
+def others_that_ran(wildcards):
+    """Those beside itself that have numbers; a paper never measures another study."""
+    return [
+        name
+        for name in paper_studies(wildcards)
+        if name != wildcards.study and Path(f"results/{name}/paper/values.tex").exists()
+    ]
+
+
 def repeated(option, values):
     """`--option value` for each value."""
     return " ".join(f"--{option} {value}" for value in values)

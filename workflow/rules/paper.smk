@@ -1,20 +1,6 @@
 # The paper: a macro for every number of a study, and the text that prints them.
 
 
-def paper_studies(wildcards):
-    """Studies with a section in a study's paper: itself first, then those of the configuration."""
-    return list(dict.fromkeys([wildcards.study, *CONFIG.paper.studies]))
-
-
-def others_that_ran(wildcards):
-    """Those beside itself that have numbers; a paper never measures another study."""
-    return [
-        name
-        for name in paper_studies(wildcards)
-        if name != wildcards.study and Path(f"results/{name}/paper/values.tex").exists()
-    ]
-
-
 rule write_values:
     """Every number of a study as a LaTeX macro, and the rows of the paper's tables."""
     input:
