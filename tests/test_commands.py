@@ -45,7 +45,11 @@ ANALYSIS = [
 def without_heavy_libraries(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The command in a Python where these libraries cannot be imported."""
     program = (
-        f"import sys; sys.modules.update(dict.fromkeys({HEAVY!r}));"
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] in {HEAVY!r}: raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
         f"from draftlaw.__main__ import main; sys.exit(main({list(arguments)!r}))"
     )
     environment = {**os.environ, "PYTHONPATH": str(REPO / "workflow")}
@@ -69,13 +73,16 @@ def test_the_list_of_stages_needs_no_heavy_library() -> None:
 def test_analysis_needs_no_heavy_library(stage: str) -> None:
     done = without_heavy_libraries(stage, "--help")
     assert done.returncode == 0, done.stderr
-    assert "--out" in done.stdout
+    assert "--out" in done.stdout or "--folder" in done.stdout
 
 
 def test_the_analysis_environment_is_that_of_the_stages_without_heavy_libraries() -> None:
     rules = "".join(p.read_text(encoding="utf-8") for p in REPO.glob("workflow/rules/*.smk"))
     for rule in rules.split("\nrule ")[1:]:
-        stage = rule.split("python -m draftlaw ")[1].split()[0]
+        _, command, stage = rule.partition("python -m draftlaw ")
+        if not command:
+            continue  # a rule that runs no stage
+        stage = stage.split()[0]
         assert ("envs/analysis.yaml" in rule) == (stage in ANALYSIS), stage
 
 
