@@ -78,7 +78,7 @@ def test_the_workflow_stops_at_once_at_another_tokenizer(target: Path, tmp_path:
     draft = lookalike(target, tmp_path / "draft", swap_two_tokens)
     work = tmp_path / "work"
     work.mkdir()
-    for name in ("Snakefile", "workflow", "envs", "data"):
+    for name in ("Snakefile", "workflow", "envs", "data", "paper"):
         (work / name).symlink_to(REPO / name)
     config = yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8"))
     config["studies"]["smoke"]["pair"] = {

@@ -143,7 +143,7 @@ SLIPS: dict[str, tuple[Callable[[str], str], str]] = {
 @pytest.mark.parametrize("slip", SLIPS)
 def test_snakemake_stops_at_once_with_one_message(slip: str, tmp_path: Path) -> None:
     edit, word = SLIPS[slip]
-    for name in ("Snakefile", "workflow", "data", "envs"):
+    for name in ("Snakefile", "workflow", "data", "envs", "paper"):
         (tmp_path / name).symlink_to(REPO / name)
     text = edit((REPO / "config.yaml").read_text(encoding="utf-8"))
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")

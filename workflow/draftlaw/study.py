@@ -176,7 +176,7 @@ class Config(_Model):
     studies: dict[Name, Study] = Field(min_length=1, description="Studies, by name.")
     analysis: Analysis = Field(description="Choices of the analysis.")
     analytical: Assumed = Field(description="Parameters of the analytical figures.")
-    paper: Paper = Field(description="What the paper holds.")
+    paper: Paper = Field(description="The report.")
     distillation: Distillation = Field(description="The embedded study's draft.")
 
     @model_validator(mode="after")

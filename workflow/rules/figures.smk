@@ -13,7 +13,7 @@ rule draw_law:
         "results/analytical/benchmarks/draw_law.tsv"
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
+    threads: WHOLE_MACHINE  # so that it never starts beside the check of the pair
     resources:
         mem_mb=1000,
         runtime=10,
