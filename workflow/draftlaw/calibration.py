@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-HALVES = ("fit", "check", "all")
+from draftlaw.variants import class_entropy
+
 ARM_OF = {"F": "A", "S": "B", "R": "C"}
 """The arm whose positions a class is estimated on."""
 
@@ -43,8 +44,7 @@ def class_positions(arm: str, positions: pd.DataFrame, replay: pd.DataFrame) -> 
     frame = positions[positions["position_class"].isin(classes)].merge(
         replay, on=["request_id", "batch", "position"], validate="one_to_one"
     )
-    constrained = frame["position_class"] == "S"
-    entropy = frame["entropy_masked"].where(constrained, frame["entropy"])
+    entropy = class_entropy(frame)
     return pd.DataFrame(
         {
             "arm": arm,

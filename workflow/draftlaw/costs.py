@@ -175,7 +175,9 @@ def turns(rounds: pd.DataFrame, prompts: pd.DataFrame, positions: pd.DataFrame) 
     found = frame[frame["depth"] > 0].merge(baseline.reset_index(), on=key, how="left")
     found["saving"] = 1 - found["seconds"] / found["baseline_seconds"]
     composed = found.merge(composition(positions), on=key)
-    return composed.merge(prompts[["arm", "request_id", "cluster", "turn"]], on=key[::2])
+    return composed.merge(
+        prompts[["arm", "request_id", "cluster", "turn"]], on=["arm", "request_id"]
+    )
 
 
 def composition(positions: pd.DataFrame) -> pd.DataFrame:

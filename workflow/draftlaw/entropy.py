@@ -7,7 +7,7 @@ import pandas as pd
 
 from draftlaw.errors import DraftLawError
 from draftlaw.tables.replay import ENTROPY, VARIANTS
-from draftlaw.variants import variant_mask
+from draftlaw.variants import class_entropy, variant_mask
 
 _KEY = ["request_id", "batch", "position"]
 
@@ -38,9 +38,7 @@ def entropy_table(
         )
     clusters = prompts.set_index("request_id")["cluster"]
     frame["cluster"] = frame["request_id"].map(clusters)
-    # H is the masked entropy at S positions and the raw one elsewhere (protocol, section 3)
-    constrained = frame["position_class"] == "S"
-    frame["chosen"] = frame["entropy_masked"].where(constrained, frame["entropy"])
+    frame["chosen"] = class_entropy(frame)
     rows = [
         {
             "arm": arm,

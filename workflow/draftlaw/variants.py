@@ -1,4 +1,4 @@
-"""Variants of a set of positions: every acceptance figure is shown with and without each kind."""
+"""What analyses share of output positions: their variants, and the entropy that counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 
 def variant_mask(positions: pd.DataFrame, variant: str) -> pd.Series[bool]:
-    """Which positions a variant keeps.
+    """Which positions a variant keeps: acceptance is shown with and without each kind.
 
     Args:
         positions: with columns forced and loop, shape [positions].
@@ -18,3 +18,15 @@ def variant_mask(positions: pd.DataFrame, variant: str) -> pd.Series[bool]:
     if "unlooped" in variant:
         kept &= ~positions["loop"]
     return kept
+
+
+def class_entropy(positions: pd.DataFrame) -> pd.Series[float]:
+    """H at each position, nat: under the grammar's mask in class S, raw elsewhere.
+
+    Protocol, section 3.
+
+    Args:
+        positions: with columns position_class, entropy and entropy_masked, shape [positions].
+    """
+    constrained = positions["position_class"] == "S"
+    return positions["entropy_masked"].where(constrained, positions["entropy"])
