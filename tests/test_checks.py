@@ -11,10 +11,10 @@ from draftlaw.checks import (
     across_batches,
     check_counts,
     divergences,
-    first_difference,
     unexplained_rounds,
 )
 from draftlaw.errors import DraftLawError
+from draftlaw.outputs import first_difference
 from draftlaw.rounds import Outcome, Step, round_rows, trace_row
 from draftlaw.rounds_replay import replay_rounds
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from draftlaw.outputs import first_difference
 from draftlaw.tables.replay import VARIANTS
 from draftlaw.variants import variant_mask
 
@@ -165,13 +166,7 @@ def shared_positions(
     """
     both = traces.merge(baseline, on=_OUTPUT, suffixes=("", "_baseline"))
     pairs = zip(both["output_ids"], both["output_ids_baseline"], strict=True)
-    shared = [_common_prefix(ours, theirs) for ours, theirs in pairs]
-    limits = both[_OUTPUT].assign(shared=shared)
+    ends = [first_difference(ours.tolist(), theirs.tolist()) for ours, theirs in pairs]
+    limits = both[_OUTPUT].assign(end=pd.Series(ends, both.index, dtype=float).fillna(np.inf))
     kept = positions.merge(limits, on=_OUTPUT)
-    return kept[kept["position"] < kept["shared"]].drop(columns="shared")
-
-
-def _common_prefix(ours: np.ndarray, theirs: np.ndarray) -> int:
-    size = min(len(ours), len(theirs))
-    differs = np.flatnonzero(np.asarray(ours[:size]) != np.asarray(theirs[:size]))
-    return int(differs[0]) if len(differs) else size
+    return kept[kept["position"] < kept["end"]].drop(columns="end")

@@ -12,10 +12,8 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
+from draftlaw.arms import ARM_OF
 from draftlaw.variants import class_entropy
-
-ARM_OF = {"F": "A", "S": "B", "R": "C"}
-"""The arm whose positions a class is estimated on."""
 
 
 def fit_half(clusters: Iterable[str], seed: int) -> set[str]:

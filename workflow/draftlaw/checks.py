@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from draftlaw.errors import DraftLawError
+from draftlaw.outputs import first_difference
 
 KEY = ["request_id", "batch", "launch"]
 Row = dict[str, Any]
@@ -152,14 +153,6 @@ def divergences(cell: CellTables, baseline: pd.DataFrame, replay: pd.DataFrame) 
             }
         )
     return found
-
-
-def first_difference(ours: list[int], theirs: list[int]) -> int | None:
-    """The first position in which two outputs differ, None if they are equal."""
-    if ours == theirs:
-        return None
-    shared = min(len(ours), len(theirs))
-    return next((i for i in range(shared) if ours[i] != theirs[i]), shared)
 
 
 def _number(value: Any) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from draftlaw import law
-from draftlaw.calibration import ARM_OF
+from draftlaw.arms import ARM_OF, CONTROL, MIXED
 
 NAN = float("nan")
 
@@ -38,7 +38,7 @@ def calibrated(
 ) -> Calibrated:
     """Look the calibration of a batch size up in its tables."""
     kappa = kappas.query("batch == @batch and half == 'fit'")["kappa_id"]
-    k = fits.query("batch == @batch and arm == 'A'")["k"]
+    k = fits[(fits["batch"] == batch) & (fits["arm"] == CONTROL)]["k"]
     known = entropy.query("batch == @batch and variant == 'all'")
     home = known[known["arm"] == known["position_class"].map(ARM_OF)]
     rho = dict(zip(home["position_class"], home["predictability_of_mean"], strict=True))
@@ -119,7 +119,7 @@ def crossings(
     Returns:
         The crossings table.
     """
-    mixed = turns[turns["arm"] == "D"]
+    mixed = turns[turns["arm"] == MIXED]
     rows = []
     for (batch, depth), classes in law_rows.groupby(["batch", "depth"]):
         at = batches[int(str(batch))]

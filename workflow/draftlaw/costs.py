@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from draftlaw.arms import CONTROL
+
 CELL = ["arm", "batch", "depth"]
 _STEP = ["arm", "batch", "depth", "launch", "step"]
 
@@ -114,7 +116,7 @@ def class_times(rounds: pd.DataFrame, positions: pd.DataFrame, costs: pd.DataFra
     frame = grouped.agg(
         rounds=("step_seconds", "size"), step_seconds=("step_seconds", "mean")
     ).reset_index()
-    of_a = costs[(costs["arm"] == "A") & (costs["depth"] == 0)]
+    of_a = costs[(costs["arm"] == CONTROL) & (costs["depth"] == 0)]
     frame["relative"] = frame["step_seconds"] / frame["batch"].map(
         of_a.set_index("batch")["step_seconds"]
     )

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from draftlaw.arms import CONTROL
 from draftlaw.tables.analysis import (
     ACCEPTED,
     CLASS_TIMES,
@@ -53,8 +54,6 @@ Frames = Mapping[Table, pd.DataFrame]
 Row = Mapping[Any, Any]
 
 NOT_ESTIMABLE = r"\text{n/e}"
-CONTROL = "A"
-"""The arm whose costs the law takes."""
 PRIMARY_DEPTH = 8
 """The registered primary cell is this depth at the smallest batch (protocol, section 6)."""
 
@@ -389,7 +388,7 @@ def bodies(frames: Frames) -> dict[str, str]:
         ),
         "step_costs": _rows(
             STEP_COSTS,
-            frames[STEP_COSTS].query("arm == @CONTROL").sort_values(_CELL),
+            frames[STEP_COSTS][frames[STEP_COSTS]["arm"] == CONTROL].sort_values(_CELL),
             "batch depth steps step_seconds draft_seconds relative k_gamma",
             "batch",
         ),

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from draftlaw.arms import MIXED
+
 Row = dict[str, Any]
 
 RATIO = 1.5
@@ -59,12 +61,12 @@ def verdicts(law_rows: pd.DataFrame, crossings: pd.DataFrame, turns: pd.DataFram
     for (batch, depth), classes in law_rows.groupby(["batch", "depth"]):
         cell = turns[(turns["batch"] == batch) & (turns["depth"] == depth)]
         at = crossings[(crossings["batch"] == batch) & (crossings["depth"] == depth)]
-        mixed = cell[cell["arm"] == "D"]
+        mixed = cell[cell["arm"] == MIXED]
         tau = {
             str(name): float(t) for name, t in classes.set_index("position_class")["tau"].items()
         }
         found = [
-            *_order(tau, cell[cell["arm"] != "D"]),
+            *_order(tau, cell[cell["arm"] != MIXED]),
             _break_even(
                 float(at["share_exact"].iloc[0]), float(at["share_measured"].iloc[0]), mixed
             ),

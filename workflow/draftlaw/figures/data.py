@@ -10,13 +10,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from draftlaw.arms import CONTROL, MIXED
 from draftlaw.figures.curves import MeanField
 from draftlaw.law import PerClass, rest_mean
 
-CONTROL = "A"
-"""The arm that calibrates the law."""
-MIXED = "D"
-"""The arm of mixed turns."""
 LEAST_AT_RISK = 5
 """Draft tokens at risk below which an offset is not drawn, token."""
 

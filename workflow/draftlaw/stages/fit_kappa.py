@@ -7,6 +7,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from draftlaw.arms import CONTROL
 from draftlaw.calibration import class_positions, kappas, reliability
 from draftlaw.options import Arms, Evidence, StudyFolder
 from draftlaw.results import Results
@@ -23,7 +24,7 @@ def main(
     """Write kappas and reliability."""
     results = Results(folder)
     positions = pd.concat([_positions(results, name) for name in arm], ignore_index=True)
-    results.write(KAPPAS, kappas(positions[positions["arm"] == "A"], seed), evidence)
+    results.write(KAPPAS, kappas(positions[positions["arm"] == CONTROL], seed), evidence)
     results.write(RELIABILITY, reliability(positions, bins), evidence)
 
 

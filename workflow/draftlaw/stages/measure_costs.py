@@ -6,6 +6,7 @@ import pandas as pd
 
 from draftlaw.costs import class_times, cost_fits, savings, step_costs, timed, turns
 from draftlaw.options import Arms, Depths, Evidence, StudyFolder
+from draftlaw.outputs import first_difference
 from draftlaw.results import Results, by_arm
 from draftlaw.tables.analysis import CLASS_TIMES, COST_FITS, SAVINGS, STEP_COSTS, TURNS
 
@@ -37,5 +38,5 @@ def _identical(results: Results, arm: str, depth: int) -> pd.DataFrame:
         results.traces(arm, 0), on=key, suffixes=("", "_baseline")
     )
     pairs = zip(both["output_ids"], both["output_ids_baseline"], strict=True)
-    same = [ours.tolist() == theirs.tolist() for ours, theirs in pairs]
+    same = [first_difference(ours.tolist(), theirs.tolist()) is None for ours, theirs in pairs]
     return both[key].assign(arm=arm, depth=depth, identical=same)
