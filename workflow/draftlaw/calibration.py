@@ -5,7 +5,6 @@ Protocol, section 5. One half of arm A's requests fits, the other checks.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,17 +12,14 @@ import pandas as pd
 import statsmodels.api as sm
 
 from draftlaw.arms import ARM_OF
+from draftlaw.seeded import seeded_order
 from draftlaw.variants import class_entropy
 
 
 def fit_half(clusters: Iterable[str], seed: int) -> set[str]:
     """The sampling units that fit kappa: one half, by the order of a seeded hash."""
-    ordered = sorted(set(clusters), key=lambda name: _order(name, seed))
+    ordered = seeded_order(set(clusters), seed)
     return set(ordered[: (len(ordered) + 1) // 2])
-
-
-def _order(name: str, seed: int) -> str:
-    return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
 
 
 def class_positions(arm: str, positions: pd.DataFrame, replay: pd.DataFrame) -> pd.DataFrame:

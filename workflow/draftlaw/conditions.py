@@ -23,7 +23,9 @@ class EngineConditions(BaseModel):
     memory_utilization: float = Field(
         default=0.9, gt=0, le=1, description="Share of the GPU's memory (cuda)."
     )
-    kv_cache_gib: int = Field(default=1, ge=1, description="Memory of the KV cache in GiB (cpu).")
+    kv_cache_gib: float = Field(
+        default=0.5, gt=0, description="Memory of the KV cache in GiB (cpu)."
+    )
     threads: int = Field(default=2, ge=1, description="Threads that compute (cpu).")
     preload: str | None = Field(
         default=None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from draftlaw.grammar import turn_grammar
 from draftlaw.prompts.record import Prompt
 from draftlaw.prompts.sources import own_words
 from draftlaw.prompts.spec import PromptSpec
+from draftlaw.seeded import seeded_order
 
 Row = dict[str, Any]
 
@@ -43,7 +43,7 @@ def freeze(
     rows: list[Row] = []
     taken = 0
     seen: set[tuple[str, str]] = set()
-    for cluster in sorted(clusters, key=lambda name: _order(name, spec.seed)):
+    for cluster in seeded_order(clusters, spec.seed):
         if taken == spec.clusters:
             break
         turns = clusters[cluster]
@@ -59,10 +59,6 @@ def freeze(
             f"Ask for at most {taken}, raise max_prompt_tokens, or add sources",
         )
     return pd.DataFrame(rows)
-
-
-def _order(name: str, seed: int) -> str:
-    return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
 
 
 def _frozen(

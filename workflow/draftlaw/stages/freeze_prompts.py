@@ -28,8 +28,8 @@ def main(
     prompts = [
         prompt for source in wanted.sources for prompt in read(source, wanted.seed, wheel, version)
     ]
-    from transformers import AutoTokenizer
+    from draftlaw.tokenizer import load_tokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(target)
+    tokenizer = load_tokenizer(target)
     frame = freeze(prompts, wanted, parse(ChatFormat, chat, "--chat"), tokenizer)
     PROMPTS.write(frame, out)

@@ -24,12 +24,11 @@ def main(
 ) -> None:
     """Write the table of output positions."""
     chat_format = parse(ChatFormat, chat, "--chat")
-    from transformers import AutoTokenizer  # slow to load
-
     from draftlaw.grammar import Walker
     from draftlaw.positions import label_positions
+    from draftlaw.tokenizer import load_tokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(target)
+    tokenizer = load_tokenizer(target)
     walker = Walker(tokenizer, read_json(target / "config.json")["vocab_size"])
     frame = label_positions(
         PROMPTS.read(prompts), TRACES.read(traces), chat_format, walker, tokenizer.all_special_ids

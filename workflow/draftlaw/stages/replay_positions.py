@@ -25,13 +25,13 @@ def main(
 ) -> None:
     """Write the replay table."""
     import torch
-    from transformers import AutoTokenizer
 
     from draftlaw.grammar import Walker
     from draftlaw.replay import Replayer, replay_positions
+    from draftlaw.tokenizer import load_tokenizer
 
     torch.set_num_threads(threads)
     frame, outputs = PROMPTS.read(prompts), TRACES.read(traces)
     replayer = Replayer(target, draft, dtype, device)
-    walker = Walker(AutoTokenizer.from_pretrained(target), replayer.vocab_size)
+    walker = Walker(load_tokenizer(target), replayer.vocab_size)
     REPLAY.write(replay_positions(frame, outputs, walker, replayer), out)
