@@ -61,9 +61,11 @@ lock: .venv/done  ## resolve envs/requirements.in anew into envs/constraints.txt
 	  --python-platform x86_64-manylinux_2_28 --override envs/overrides.txt \
 	  --no-annotate --no-header envs/requirements.in --output-file envs/constraints.txt
 
-schema: .venv/done  ## write workflow/config.schema.json, which says what every key means
+schema: .venv/done  ## write the schemas of config.yaml and verdicts.json: what every key means
 	PYTHONPATH=workflow python -c "from draftlaw.study import schema; print(schema(), end='')" \
 	  > workflow/config.schema.json
+	PYTHONPATH=workflow python -c "from draftlaw.judgement import schema; print(schema(), end='')" \
+	  > workflow/verdicts.schema.json
 
 clean:  ## remove results (downloads are kept) and caches
 	rm -rf paper/paper.pdf .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

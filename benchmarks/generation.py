@@ -18,7 +18,7 @@ import pandas as pd
 import typer
 
 from draftlaw.conditions import EngineConditions
-from draftlaw.engine import Engine, enter
+from draftlaw.engine import Engine, engine_options, enter
 from draftlaw.files import write_json
 from draftlaw.measure import requests_of
 from draftlaw.tables.prompts import PROMPTS
@@ -108,23 +108,7 @@ def plain(
     from vllm import LLM, SamplingParams
     from vllm.sampling_params import StructuredOutputsParams
 
-    llm = LLM(
-        str(target),
-        dtype=conditions.dtype,
-        seed=conditions.seed,
-        enforce_eager=conditions.eager,
-        max_model_len=conditions.max_model_len,
-        max_num_batched_tokens=conditions.max_batched_tokens,
-        max_num_seqs=batch,
-        async_scheduling=False,
-        enable_prefix_caching=False,
-        structured_outputs_config={"backend": "xgrammar"},
-        speculative_config={
-            "method": "draft_model",
-            "model": str(draft),
-            "num_speculative_tokens": depth,
-        },
-    )
+    llm = LLM(**engine_options(target, draft, depth, conditions, batch))
 
     def generate(frame: pd.DataFrame) -> int:
         tokens = 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +31,27 @@ def run_snakemake(
     return subprocess.run(
         command, cwd=folder, env=ACTIVATED, capture_output=True, text=True, check=False
     )
+
+
+def soonest(
+    arguments: Sequence[str], folder: Path, within: float
+) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake, which must end within `within` seconds; a busy machine gets three tries.
+
+    Args:
+        arguments: of Snakemake.
+        folder: a working directory of the test's own; its results are removed before each try.
+        within: seconds.
+    """
+    assert folder != REPO
+    for _ in range(3):
+        shutil.rmtree(folder / "results", ignore_errors=True)
+        begin = time.monotonic()
+        done = run_snakemake(arguments, folder)
+        seconds = time.monotonic() - begin
+        if seconds < within:
+            return done
+    raise AssertionError(f"it took {seconds:.1f} s, {within} s at most")
 
 
 def make(*targets: str) -> None:

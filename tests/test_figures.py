@@ -21,8 +21,8 @@ from conftest import REPO
 from draftlaw.errors import DraftLawError
 from draftlaw.figures import analytical, data, measured, style
 from draftlaw.figures.assumed import Assumed
-from draftlaw.figures.curves import MeanField, lengths
 from draftlaw.law import PerClass, accepted_prefix, exact_break_even, mismatch
+from draftlaw.mean_field import MeanField, lengths
 from draftlaw.results import Results
 from draftlaw.stages import draw_figures, draw_law
 from draftlaw.tables.analysis import (

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -383,13 +384,20 @@ def trace_row(name: str, ids: list[int], batch: int = 1, launch: int = 0) -> dic
     }
 
 
-PROMPT_ROWS = pd.DataFrame(
-    [
+def prompt_rows() -> pd.DataFrame:
+    """Three prompts as a stage gets them: written as a table and read again."""
+    rows = [
         prompt_row("call", "S", ("call",)),
         prompt_row("mixed", "R", ("think", "call")),
         prompt_row("plain", None, ("reply",)),
     ]
-)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "prompts.parquet"
+        PROMPTS.write(pd.DataFrame(rows), path)
+        return PROMPTS.read(path)
+
+
+PROMPT_ROWS = prompt_rows()
 
 
 def positions(

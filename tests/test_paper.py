@@ -12,9 +12,14 @@ from typing import Any
 import pandas as pd
 import pyarrow.types as kinds
 import pytest
+import yaml
 
 from conftest import REPO
+from draftlaw import verdicts as read
 from draftlaw.errors import DraftLawError
+from draftlaw.files import write_json
+from draftlaw.judgement import Verdicts, judge, primary_cell
+from draftlaw.margins import Decisions
 from draftlaw.paper import NOT_ESTIMABLE, TABLES, VALUES, tex, typed_numbers
 from draftlaw.results import Results
 from draftlaw.stages.build_paper import main as build_paper
@@ -36,11 +41,14 @@ EVIDENCE = "measured: rehearsal on a table made by hand"
 CLASSES = {"A": "F", "B": "SF", "C": "RF", "D": "SRF"}
 HOME = {"F": "A", "S": "B", "R": "C"}
 QUANTITIES = {
-    "P1": ("tau_S - tau_R", "tau_R - tau_F", "tau_S / tau_F"),
-    "P2": ("crossing error", "saving at high w_S"),
-    "P3": ("composed cost",),
-    "P4": ("differing outputs",),
+    "P1": (read.TAU_S_R, read.TAU_R_F, read.TAU_S_F, read.TAU_S_F_AT_ALL),
+    "P2": (read.CROSSING_RATIO, read.ONE_SIGN, read.HIGH_SHARE, read.LOW_CROSSING),
+    "P3": (read.COMPOSED,),
+    "P4": (read.DIFFERING,),
 }
+DECISIONS = Decisions.model_validate(
+    yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8"))["analysis"]["decisions"]
+)
 LEVELS: dict[str, tuple[Any, ...]] = {
     "view": ("engine", "replay"),
     "arm": tuple(CLASSES),
@@ -100,7 +108,16 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = Results(tmp_path_factory.mktemp("made"))
     for table in TABLES:
         results.write(table, frame(table), EVIDENCE)
+    write_json(results.folder / "verdicts.json", judged(results).model_dump(mode="json"))
     return results.folder
+
+
+def judged(results: Results) -> Verdicts:
+    """Verdicts made of the readings in the study's tables."""
+    readings, turns = results.table(VERDICTS), results.table(TURNS)
+    primary = primary_cell(readings, DECISIONS)
+    found = judge(readings, turns, primary, DECISIONS, launches=3)
+    return Verdicts(study="embedded", evidence=EVIDENCE, level=0.95, launches=3, judgements=found)
 
 
 @pytest.fixture
@@ -168,6 +185,7 @@ def test_a_study_without_the_registered_depth_quotes_its_deepest(study: Results)
         rows = study.table(table)
         if "depth" in table.key:
             study.write(table, rows[rows["depth"] <= 4], EVIDENCE)
+    write_json(study.folder / "verdicts.json", judged(study).model_dump(mode="json"))
     found = written(study)
     assert found["primary.depth"] == found["depths"] == "4"
     assert found["tau.B.S.primary"] == found["tau.B.S.g4.b1"]
@@ -203,6 +221,15 @@ def test_outcomes_and_outputs_are_counted(study: Results) -> None:
     turns = pd.read_parquet(study.path(TURNS)).query("arm == 'D' and depth == 8 and batch == 1")
     assert found["same.D.primary"] == str(turns["identical"].sum())
     assert found["output_units.D.primary"] == str(turns["cluster"].nunique())
+
+
+def test_the_verdicts_are_those_of_the_file(study: Results) -> None:
+    found = written(study)
+    for judgement in judged(study).judgements:
+        key = f"verdict.{judgement.prediction}"
+        assert found[key] == judgement.verdict
+        assert found[f"{key}.label"] == tex(judgement.label)
+    assert found["primary.depth"] == str(DECISIONS.primary.depth)
 
 
 def test_a_table_prints_each_of_its_rows(study: Results) -> None:

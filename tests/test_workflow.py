@@ -166,10 +166,11 @@ CHANGES = {
         {"label_positions": 4, **ALL_ANALYSIS},
     ),
     "the checks": (f"{MODULE}/checks.py", '"""', '"""Changed. ', {"check_cells": 1, "all": 1}),
-    "the literal rules": (
-        f"{MODULE}/verdicts.py",
-        "RATIO = 1.5",
-        "RATIO = 1.6",
+    "a margin": ("config.yaml", "ratio: 1.5", "ratio: 1.6", {"judge_predictions": 1, **PAPER}),
+    "the inference": (
+        f"{MODULE}/inference/estimates.py",
+        '"""',
+        '"""Changed. ',
         {"judge_predictions": 1, **PAPER},
     ),
     "the figures": (

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from draftlaw.arms import ARM_OF
+from draftlaw.arms import ARM_OF, CONTROL
 from draftlaw.seeded import seeded_order
 from draftlaw.variants import class_entropy
 
@@ -50,6 +50,26 @@ def class_positions(arm: str, positions: pd.DataFrame, replay: pd.DataFrame) -> 
             "mismatch": (~frame["match"]).astype(float),
         }
     )
+
+
+def position_sums(positions: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Sums of entropy and mismatch by sampling unit.
+
+    Args:
+        positions: `class_positions` of all arms.
+        seed: of the control arm's halves.
+
+    Returns:
+        The position_sums table.
+    """
+    sums = positions.groupby(["arm", "batch", "position_class", "cluster"]).agg(
+        positions=("mismatch", "size"), mismatches=("mismatch", "sum"), entropy=("entropy", "sum")
+    )
+    frame = sums.astype({"mismatches": "int64"}).reset_index()
+    control = frame["arm"] == CONTROL
+    fitting = frame["cluster"].isin(fit_half(frame.loc[control, "cluster"], seed))
+    frame["half"] = np.where(control, np.where(fitting, "fit", "check"), "none")
+    return frame
 
 
 def kappas(control: pd.DataFrame, seed: int) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from draftlaw import law
 from draftlaw.arms import ARM_OF, CONTROL, MIXED
+from draftlaw.mean_field import MeanField
 
 NAN = float("nan")
 
@@ -155,10 +156,9 @@ def _predicted_crossings(
         )
         words = {"reading_exact": "not estimable", "reading_first_order": "not estimable"}
         return {**unknown, **words, "share_first_order": NAN, "share_span_resolved": NAN}
-    rest = law.rest_mean(r, law.PerClass(at.rho["S"], at.rho["R"], at.rho["F"]))
     exact, first = law.exact_break_even(depth, at.k), law.first_order_break_even(depth, at.k)
-    by_exact = law.mean_field_crossing(exact, at.kappa, at.rho["S"], rest)
-    by_first = law.mean_field_crossing(first, at.kappa, at.rho["S"], rest)
+    mixed = MeanField(at.k, at.kappa, r, law.PerClass(at.rho["S"], at.rho["R"], at.rho["F"]))
+    by_exact, by_first = mixed.exact(depth), mixed.first_order(depth)
     saving = classes.set_index("position_class")["saving_law"]
     rest_saving = law.rest_mean(r, law.PerClass(saving["S"], saving["R"], saving["F"]))
     spans = law.span_resolved_crossing(float(saving["S"]), float(rest_saving))

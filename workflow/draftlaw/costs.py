@@ -55,6 +55,24 @@ def step_costs(rounds: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def wave_costs(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Step times summed by wave of a launch, the unit that times are resampled by.
+
+    Args:
+        rounds: of all cells, with columns arm and depth, from `timed`.
+
+    Returns:
+        The wave_costs table.
+    """
+    steps = rounds.drop_duplicates(_STEP)
+    sums = steps.groupby([*CELL, "launch", "wave"]).agg(
+        steps=("step_seconds", "size"),
+        step_seconds=("step_seconds", "sum"),
+        draft_seconds=("step_draft_seconds", "sum"),
+    )
+    return sums.reset_index()
+
+
 def cost_fits(costs: pd.DataFrame) -> pd.DataFrame:
     """The law's cost slope per arm and batch, with and without a fixed cost per round.
 

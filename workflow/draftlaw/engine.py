@@ -69,12 +69,42 @@ def _library(name: str) -> Path:
     return path
 
 
+def engine_options(
+    target: Path, draft: Path | None, depth: int, conditions: EngineConditions, max_batch: int
+) -> dict[str, Any]:
+    """How vLLM's `LLM` is told to run; arguments as for `Engine`."""
+    options: dict[str, Any] = {
+        "model": str(target),
+        "dtype": conditions.dtype,
+        "seed": conditions.seed,
+        "enforce_eager": conditions.eager,
+        "max_model_len": conditions.max_model_len,
+        "max_num_batched_tokens": conditions.max_batched_tokens,
+        "max_num_seqs": max_batch,
+        "async_scheduling": False,
+        "enable_prefix_caching": False,
+        "structured_outputs_config": {"backend": "xgrammar"},
+    }
+    if conditions.device == "cpu":
+        options["kv_cache_memory_bytes"] = int(conditions.kv_cache_gib * GIB)
+    else:
+        options["gpu_memory_utilization"] = conditions.memory_utilization
+    if conditions.attention_backend is not None:
+        options["attention_backend"] = conditions.attention_backend
+    if depth > 0:
+        options["speculative_config"] = {
+            "method": "draft_model",
+            "model": str(draft),
+            "num_speculative_tokens": depth,
+        }
+    return options
+
+
 def _import_llm() -> Any:
-    """vLLM's entry point; it must see the environment of `enter`.
+    """The entry point of vLLM; it must see the environment of `enter`.
 
     Its modules make millions of objects that live as long as the process: nothing is collected
-    while they load, and they are left out of the collections that the engine asks for afterwards,
-    a quarter of its start-up otherwise.
+    while they load, and the collections that the engine asks for afterwards pass them over.
     """
     gc.disable()
     from vllm import LLM
@@ -103,36 +133,12 @@ class Engine:
         conditions: EngineConditions,
         max_batch: int,
     ) -> None:
-        LLM = _import_llm()
-        options: dict[str, Any] = {}
+        entry_point = _import_llm()
+        options = engine_options(target, draft, depth, conditions, max_batch)
         if depth > 0:
-            options["speculative_config"] = {
-                "method": "draft_model",
-                "model": str(draft),
-                "num_speculative_tokens": depth,
-            }
             options["per_request_spec_decode_metrics"] = "detailed"
-        if conditions.device == "cpu":
-            options["kv_cache_memory_bytes"] = int(conditions.kv_cache_gib * GIB)
-        else:
-            options["gpu_memory_utilization"] = conditions.memory_utilization
-        if conditions.attention_backend is not None:
-            options["attention_backend"] = conditions.attention_backend
         self.depth = depth
-        self._llm = LLM(
-            str(target),
-            dtype=conditions.dtype,
-            seed=conditions.seed,
-            enforce_eager=conditions.eager,
-            max_model_len=conditions.max_model_len,
-            max_num_batched_tokens=conditions.max_batched_tokens,
-            max_num_seqs=max_batch,
-            async_scheduling=False,
-            enable_prefix_caching=False,
-            disable_log_stats=False,
-            structured_outputs_config={"backend": "xgrammar"},
-            **options,
-        )
+        self._llm = entry_point(**options, disable_log_stats=False)
         self._engine = self._llm.llm_engine
         self._core = self._engine.engine_core.engine_core
         self._steps = 0

@@ -14,6 +14,10 @@ text holds for studies with other depths and batch sizes. Besides:
     outputs.ARM.gDEPTH.bBATCH                   outputs; likewise output_units (sampling units) and
                                                 same (outputs equal to the baseline's)
     primary.depth, primary.batch                the primary cell
+    launches, level                             of the timed cells; of the decisions, in %
+    verdict.P1                                  its verdict; likewise verdict.P1.label, .literal,
+                                                .support_p, .refute_p, .reason, and of the paper's
+                                                own refutation .refutation, .refutation.literal
     verdicts.P1, verdicts.P1.holds              readings of a prediction, and those of one outcome
                                                 (holds, fails, not estimable, not measured)
     says.saving.ARM.gDEPTH.bBATCH               "a saving of ..." or "a loss of ..."
@@ -26,6 +30,7 @@ A number that could not be estimated prints as n/e.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +39,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from draftlaw.arms import CONTROL
+from draftlaw.judgement import Verdicts
 from draftlaw.tables.analysis import (
     ACCEPTED,
     CLASS_TIMES,
@@ -54,8 +60,6 @@ Frames = Mapping[Table, pd.DataFrame]
 Row = Mapping[Any, Any]
 
 NOT_ESTIMABLE = r"\text{n/e}"
-PRIMARY_DEPTH = 8
-"""The registered primary cell is this depth at the smallest batch (protocol, section 6)."""
 
 
 # --- How a number is printed ----------------------------------------------------------------------
@@ -81,6 +85,8 @@ class Form:
         """The value without its unit; a text as it is."""
         if pd.isna(value):
             return NOT_ESTIMABLE
+        if value in (math.inf, -math.inf):
+            return r"\ensuremath{\infty}" if value > 0 else r"\ensuremath{-\infty}"
         if isinstance(value, str):
             return tex(value)
         number = f"{value * self.scale:z,.{self.digits}f}"
@@ -102,6 +108,8 @@ _SHARE = Form(3)
 _PERCENT = Form(1, scale=100, unit=r"\%")
 _MS = Form(2, scale=1000, unit=r"\text{ms}")
 _ANY = Form(3, trim=True)
+_P = Form(4)
+_PERCENT_WHOLE = Form(scale=100, unit=r"\%")
 
 
 class Value(NamedTuple):
@@ -185,7 +193,11 @@ VALUES = (
     Value(SAVINGS, "saving", "saving", _PERCENT),
     Value(SAVINGS, "length", "length", _TOKENS),
     Value(VERDICTS, "estimate", "estimate", _ANY),
+    Value(VERDICTS, "low", "low", _ANY),
+    Value(VERDICTS, "high", "high", _ANY),
     Value(VERDICTS, "threshold", "threshold", _ANY),
+    Value(VERDICTS, "support_p", "support_p", _P),
+    Value(VERDICTS, "refute_p", "refute_p", _P),
     Value(VERDICTS, "literal", "literal", _WORDS),
     Value(VERDICTS, "requests", "verdict_requests", _COUNT),
     Value(VERDICTS, "positions", "verdict_positions", _COUNT),
@@ -238,11 +250,10 @@ _SILENT = {"view": "engine", "variant": "all"}
 _OUTCOMES = ("holds", "fails", "not estimable", "not measured")
 
 
-def primary_cell(frames: Frames) -> dict[str, int]:
-    """The primary cell's depth (the deepest if the registered one was not measured) and batch."""
-    depths = set(frames[ACCEPTED]["depth"])
-    depth = PRIMARY_DEPTH if PRIMARY_DEPTH in depths else max(depths)
-    return {"depth": int(depth), "batch": int(min(frames[ACCEPTED]["batch"]))}
+def primary_cell(verdicts: Verdicts) -> dict[str, int]:
+    """Depth and batch size of the cell in which P2 is judged."""
+    cell = next(j.cells[0] for j in verdicts.judgements if j.prediction == "P2")
+    return {"depth": cell.depth, "batch": cell.batch}
 
 
 def keys(name: str, key: Sequence[str], row: Row, primary: Mapping[str, int]) -> list[str]:
@@ -267,13 +278,14 @@ def keys(name: str, key: Sequence[str], row: Row, primary: Mapping[str, int]) ->
     return [whole, whole.replace(f".{written}", ".primary", 1)]
 
 
-def values(frames: Frames) -> dict[str, str]:
+def values(frames: Frames, verdicts: Verdicts) -> dict[str, str]:
     """Every number of a study as LaTeX, by key.
 
     Args:
         frames: the study's tables, `TABLES`.
+        verdicts: its verdicts.
     """
-    primary = primary_cell(frames)
+    primary = primary_cell(verdicts)
     found = {f"primary.{part}": str(number) for part, number in primary.items()}
     found["depths"] = _listed(frames[ACCEPTED]["depth"])
     found["batches"] = _listed(frames[ACCEPTED]["batch"])
@@ -286,6 +298,7 @@ def values(frames: Frames) -> dict[str, str]:
         | _counts(frames[TURNS], primary)
         | _says(frames, primary)
         | _outcomes(frames[VERDICTS])
+        | _judged(verdicts)
     )
 
 
@@ -349,6 +362,24 @@ def _outcomes(verdicts: pd.DataFrame) -> dict[str, str]:
     return found
 
 
+def _judged(verdicts: Verdicts) -> dict[str, str]:
+    """The verdicts of the registered inference."""
+    found = {"launches": str(verdicts.launches), "level": _PERCENT_WHOLE.text(verdicts.level)}
+    for judged in verdicts.judgements:
+        name = f"verdict.{judged.prediction}"
+        found |= {
+            name: judged.verdict,
+            f"{name}.label": tex(judged.label),
+            f"{name}.literal": tex(judged.literal),
+            f"{name}.reason": tex(judged.reason),
+            f"{name}.support_p": _P.text(judged.support_p),
+            f"{name}.refute_p": _P.text(judged.refute_p),
+            f"{name}.refutation": tex(judged.refutation.inferential),
+            f"{name}.refutation.literal": tex(judged.refutation.literal),
+        }
+    return found
+
+
 def values_tex(study: str, found: Mapping[str, str]) -> str:
     r"""The macros that `\drawval` looks up."""
     lines = [
@@ -364,11 +395,12 @@ _UNLOOPED = "_unlooped"
 _CELL = ["batch", "depth"]
 
 
-def bodies(frames: Frames) -> dict[str, str]:
+def bodies(frames: Frames, verdicts: Verdicts) -> dict[str, str]:
     """The rows of each table of the paper, by file name without suffix.
 
     Args:
         frames: the study's tables, `TABLES`.
+        verdicts: its verdicts.
     """
     return {
         "acceptance": _acceptance(frames[ACCEPTED], frames[LAW]),
@@ -417,6 +449,7 @@ def bodies(frames: Frames) -> dict[str, str]:
             "batch depth reading_exact reading_first_order",
             "batch",
         ),
+        "judgements": _judgements(verdicts),
         "verdicts": _verdicts(frames[VERDICTS]),
     }
 
@@ -444,6 +477,24 @@ def _entropy(entropy: pd.DataFrame) -> str:
     return _rows(ENTROPY, frame, columns, "arm")
 
 
+def _judgements(verdicts: Verdicts) -> str:
+    """A row for each prediction: verdict, literal reading, p-values after Holm, refutation."""
+    lines = []
+    for judged in verdicts.judgements:
+        label = f" ({tex(judged.label)})" if judged.label else ""
+        refutation = f"{judged.refutation.name}: {tex(judged.refutation.inferential)}"
+        cells = [
+            judged.prediction,
+            judged.verdict + label,
+            tex(judged.literal),
+            _P.cell(judged.support_p),
+            _P.cell(judged.refute_p),
+            refutation,
+        ]
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, ""])
+
+
 def _verdicts(verdicts: pd.DataFrame) -> str:
     """Every reading, under a line that says of what; equal reasons are said once."""
     order = pd.Categorical(verdicts["quantity"], verdicts["quantity"].unique())
@@ -451,7 +502,7 @@ def _verdicts(verdicts: pd.DataFrame) -> str:
     blocks = []
     for key, rows in ordered.groupby(["prediction", "quantity", "reason"], sort=False):
         prediction, quantity, reason = (tex(str(part)) for part in key)
-        readings = "batch depth estimate threshold literal requests positions"
+        readings = "batch depth estimate low high threshold literal support_p refute_p requests"
         head = f"\\judged{{{prediction}, {quantity}: {reason}}}\n"
         blocks.append(head + _rows(VERDICTS, rows, readings))
     return "\\addlinespace\n".join(blocks)

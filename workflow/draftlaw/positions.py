@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -91,13 +90,8 @@ class Constraint:
 
 
 def _constraints(prompts: pd.DataFrame) -> dict[str, Constraint]:
-    columns = prompts[["request_id", "opened", "grammar"]].astype(object)
-    # pandas may hold a null text as NaN, which is true
-    rows = columns.where(columns.notna(), None).itertuples(index=False, name=None)
-    return {
-        name: Constraint(cast(PositionClass | None, opened), grammar)
-        for name, opened, grammar in rows
-    }
+    rows = prompts[["request_id", "opened", "grammar"]].itertuples(index=False, name=None)
+    return {name: Constraint(opened, grammar) for name, opened, grammar in rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from draftlaw.chat import ChatFormat
 from draftlaw.conditions import EngineConditions
 from draftlaw.errors import DraftLawError
 from draftlaw.figures.assumed import Assumed
+from draftlaw.margins import Decisions
 from draftlaw.pair import DistilledModel, DraftModel, FolderModel, GgufWheelModel, TargetModel
 from draftlaw.prompts.spec import (
     BfclMultiTurnSource,
@@ -157,8 +158,11 @@ class Distillation(_Model):
 class Analysis(_Model):
     """Choices of the analysis that no measurement depends on."""
 
-    seed: int = Field(description="Of the halves of arm A that fit and check kappa.")
+    seed: int = Field(
+        description="Of the halves of arm A that fit and check kappa, and of resamples."
+    )
     bins: int = Field(ge=2, description="Quantile bins of kappa's reliability curve.")
+    decisions: Decisions = Field(description="How the registered predictions are decided.")
 
 
 class Paper(_Model):

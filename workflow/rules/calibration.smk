@@ -9,7 +9,7 @@ rule fit_kappa:
         replay=arms("results/{study}/replay/{arm}.parquet"),
         code=code("fit-kappa"),
     output:
-        tables("kappas", "reliability"),
+        tables("kappas", "reliability", "position_sums"),
     log:
         "results/{study}/logs/fit_kappa.log",
     benchmark:

@@ -145,7 +145,8 @@ def conclusions(name):
         published = ["paper/paper.pdf"] if name in CONFIG.paper.studies else []
         return [f"results/{name}/paper.pdf", *published]
     remedy = "install the Debian packages of envs/latex.txt, then run this again"
-    print(f"latexmk is missing, so no paper.pdf: {remedy}", file=sys.stderr)
+    if workflow.is_main_process:  # jobs read the rules too
+        print(f"latexmk is missing, so no paper.pdf: {remedy}", file=sys.stderr)
     return [
         f"results/{name}/paper",
         f"results/{name}/figures",

@@ -13,7 +13,9 @@ rule measure_costs:
         checks=ancient("results/{study}/checks.json"),
         code=code("measure-costs"),
     output:
-        tables("step_costs", "cost_fits", "class_times", "savings", "turns"),
+        tables(
+            "step_costs", "wave_costs", "cost_fits", "class_times", "savings", "turns"
+        ),
     log:
         "results/{study}/logs/measure_costs.log",
     benchmark:

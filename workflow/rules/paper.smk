@@ -18,6 +18,7 @@ rule write_values:
             "turns",
             "verdicts",
         ),
+        verdicts="results/{study}/verdicts.json",
         code=code("write-values"),
     output:
         directory("results/{study}/paper"),

@@ -2,12 +2,13 @@
 
 
 rule judge_predictions:
-    """P1-P4 by the paper's literal rules on point estimates (descriptive)."""
+    """P1-P4: readings with intervals in every cell, and verdicts by the registered inference."""
     input:
-        tables=tables("law", "crossings", "turns"),
+        tables=tables("risk_sets", "position_sums", "wave_costs", "turns"),
         code=code("judge-predictions"),
     output:
         tables("verdicts"),
+        verdicts="results/{study}/verdicts.json",
     log:
         "results/{study}/logs/judge_predictions.log",
     benchmark:
@@ -20,9 +21,12 @@ rule judge_predictions:
         runtime=10,
     params:
         folder=lambda wildcards: f"results/{wildcards.study}",
+        decisions=as_json(CONFIG.analysis.decisions),
+        seed=CONFIG.analysis.seed,
         evidence=grade,
     message:
-        "Read the predictions in study {wildcards.study}"
+        "Judge the predictions in study {wildcards.study}"
     shell:
-        "python -m draftlaw judge-predictions --folder {params.folder:q} --evidence {params.evidence:q}"
+        "python -m draftlaw judge-predictions --study {wildcards.study} --folder {params.folder:q}"
+        " --decisions {params.decisions:q} --seed {params.seed} --evidence {params.evidence:q}"
         " > {log:q} 2>&1"

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from draftlaw.figures import style
 from draftlaw.figures.assumed import Assumed
-from draftlaw.figures.curves import MeanField, lengths
 from draftlaw.law import PerClass, ceiling_speedup, mismatch, net_saving, predictability
+from draftlaw.mean_field import MeanField, lengths
 
 DEPTHS = (4, 8, 16)
 SHARES = np.linspace(0.0, 1.0, 201)

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from draftlaw.arms import CONTROL, MIXED
-from draftlaw.figures.curves import MeanField
 from draftlaw.law import PerClass, rest_mean
+from draftlaw.mean_field import MeanField
 
 LEAST_AT_RISK = 5
 """Draft tokens at risk below which an offset is not drawn, token."""

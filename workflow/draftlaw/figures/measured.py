@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from draftlaw.figures import data, style
-from draftlaw.figures.curves import lengths
+from draftlaw.mean_field import lengths
 from draftlaw.tables.analysis import (
     ACCEPTED,
     CLASS_TIMES,

@@ -8,10 +8,10 @@ import pandas as pd
 import typer
 
 from draftlaw.arms import CONTROL
-from draftlaw.calibration import class_positions, kappas, reliability
+from draftlaw.calibration import class_positions, kappas, position_sums, reliability
 from draftlaw.options import Arms, Evidence, StudyFolder
 from draftlaw.results import Results
-from draftlaw.tables.analysis import KAPPAS, RELIABILITY
+from draftlaw.tables.analysis import KAPPAS, POSITION_SUMS, RELIABILITY
 
 
 def main(
@@ -21,11 +21,12 @@ def main(
     bins: Annotated[int, typer.Option(help="Quantile bins of the reliability curve.")],
     evidence: Evidence,
 ) -> None:
-    """Write kappas and reliability."""
+    """Write kappas, reliability and position_sums."""
     results = Results(folder)
     positions = pd.concat([_positions(results, name) for name in arm], ignore_index=True)
     results.write(KAPPAS, kappas(positions[positions["arm"] == CONTROL], seed), evidence)
     results.write(RELIABILITY, reliability(positions, bins), evidence)
+    results.write(POSITION_SUMS, position_sums(positions, seed), evidence)
 
 
 def _positions(results: Results, arm: str) -> pd.DataFrame:

@@ -1,15 +1,42 @@
-"""Read the registered predictions by their literal rules (descriptive)."""
+"""Judge the registered predictions: readings in every cell, and the verdicts made of them."""
 
 from __future__ import annotations
 
-from draftlaw.options import Evidence, StudyFolder
+from typing import Annotated
+
+import typer
+
+from draftlaw.files import write_json
+from draftlaw.inference.resampling import Resampling
+from draftlaw.inference.sample import Sample, Tables
+from draftlaw.judgement import Verdicts, judge, primary_cell
+from draftlaw.margins import Decisions
+from draftlaw.options import Evidence, StudyFolder, parse
 from draftlaw.results import Results
-from draftlaw.tables.analysis import CROSSINGS, LAW, TURNS, VERDICTS
+from draftlaw.tables.analysis import POSITION_SUMS, RISK_SETS, TURNS, VERDICTS, WAVE_COSTS
 from draftlaw.verdicts import verdicts
 
 
-def main(folder: StudyFolder, evidence: Evidence) -> None:
-    """Write verdicts."""
+def main(
+    study: Annotated[str, typer.Option(help="Its name.")],
+    folder: StudyFolder,
+    decisions: Annotated[str, typer.Option(help="Margins, levels, primary cell (JSON).")],
+    seed: Annotated[int, typer.Option(help="Of the resamples.")],
+    evidence: Evidence,
+) -> None:
+    """Write verdicts, as a table of readings and as verdicts.json."""
     results = Results(folder)
-    found = verdicts(results.table(LAW), results.table(CROSSINGS), results.table(TURNS))
-    results.write(VERDICTS, found, evidence)
+    rules = parse(Decisions, decisions, "--decisions")
+    tables = Tables(*(results.table(t) for t in (RISK_SETS, POSITION_SUMS, WAVE_COSTS, TURNS)))
+    sample = Sample(tables, Resampling(seed, rules.resamples))
+    readings = verdicts(sample, rules.margins)
+    results.write(VERDICTS, readings, evidence)
+    primary = primary_cell(readings, rules)
+    judged = Verdicts(
+        study=study,
+        evidence=evidence,
+        level=rules.level,
+        launches=sample.launches(),
+        judgements=judge(readings, tables.turns, primary, rules, sample.launches()),
+    )
+    write_json(folder / "verdicts.json", judged.model_dump(mode="json"))

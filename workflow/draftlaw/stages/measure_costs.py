@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
-from draftlaw.costs import class_times, cost_fits, savings, step_costs, timed, turns
+from draftlaw.costs import class_times, cost_fits, savings, step_costs, timed, turns, wave_costs
 from draftlaw.options import Arms, Depths, Evidence, StudyFolder
 from draftlaw.outputs import first_difference
 from draftlaw.results import Results, by_arm
-from draftlaw.tables.analysis import CLASS_TIMES, COST_FITS, SAVINGS, STEP_COSTS, TURNS
+from draftlaw.tables.analysis import (
+    CLASS_TIMES,
+    COST_FITS,
+    SAVINGS,
+    STEP_COSTS,
+    TURNS,
+    WAVE_COSTS,
+)
 
 
 def main(folder: StudyFolder, arm: Arms, depth: Depths, evidence: Evidence) -> None:
-    """Write step_costs, cost_fits, class_times, savings and turns."""
+    """Write step_costs, wave_costs, cost_fits, class_times, savings and turns."""
     results = Results(folder)
     rounds = timed(
         pd.concat(
@@ -23,6 +30,7 @@ def main(folder: StudyFolder, arm: Arms, depth: Depths, evidence: Evidence) -> N
     prompts, positions = by_arm(arm, results.prompts), by_arm(arm, results.positions)
     costs = step_costs(rounds)
     results.write(STEP_COSTS, costs, evidence)
+    results.write(WAVE_COSTS, wave_costs(rounds), evidence)
     results.write(COST_FITS, cost_fits(costs), evidence)
     results.write(CLASS_TIMES, class_times(rounds, positions, costs), evidence)
     results.write(SAVINGS, savings(rounds), evidence)

@@ -111,6 +111,22 @@ STEP_COSTS = Table(
     ),
 )
 
+WAVE_COSTS = Table(
+    "wave_costs",
+    key=("arm", "batch", "depth", "launch", "wave"),
+    columns=(
+        _ARM,
+        _BATCH,
+        _DEPTH,
+        Column("launch", pa.int16(), "launch of the engine, from 0", low=0),
+        Column("wave", pa.int32(), "group of requests that started together", low=0),
+        _count("steps", "full steps without a prefill that were timed"),
+        _number("step_seconds", "sum of their wall times", "s", low=0),
+        _number("draft_seconds", "of it, the draft's proposals", "s", low=0),
+    ),
+)
+"""Sufficient statistics of step times, by timing unit: a wave of a launch."""
+
 COST_FITS = Table(
     "cost_fits",
     key=("arm", "batch"),
@@ -163,6 +179,22 @@ KAPPAS = Table(
         _maybe("clipped", "share of positions where kappa_pos (1 - exp(-H_i)) is above 1"),
     ),
 )
+
+POSITION_SUMS = Table(
+    "position_sums",
+    key=("arm", "batch", "position_class", "cluster"),
+    columns=(
+        _ARM,
+        _BATCH,
+        _CLASS,
+        _CLUSTER,
+        Column("half", pa.string(), "of the control arm's units", among=("fit", "check", "none")),
+        _count("positions", "output positions of the class", "token"),
+        _count("mismatches", "those where the draft's argmax differs", "token"),
+        _number("entropy", "sum of H_i", "nat", low=0),
+    ),
+)
+"""Sufficient statistics of entropy and kappa, by sampling unit."""
 
 RELIABILITY = Table(
     "reliability",
@@ -269,11 +301,16 @@ VERDICTS = Table(
         _BATCH,
         _DEPTH,
         _maybe("estimate", "its point estimate"),
+        Column("low", pa.float64(), "lower end of its interval", nullable=True),
+        Column("high", pa.float64(), "upper end", nullable=True),
+        _number("level", "confidence level of the interval", low=0, high=1),
         _maybe("threshold", "what the prediction compares it with"),
+        _maybe("support_p", "one-sided p-value that the prediction does not hold there"),
+        _maybe("refute_p", "one-sided p-value that its refutation does not"),
         Column(
             "literal",
             pa.string(),
-            "the paper's rule read on the point estimate (descriptive)",
+            "the paper's rule read on the point estimate",
             among=("holds", "fails", "not estimable", "not measured"),
         ),
         _count("requests", "requests behind it"),

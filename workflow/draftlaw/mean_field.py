@@ -1,4 +1,4 @@
-"""The mean-field law as a function of the schema share: the curves and their break-evens."""
+"""The mean-field law as a function of the schema share: its curve and its break-evens."""
 
 from __future__ import annotations
 
