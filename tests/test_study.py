@@ -134,7 +134,7 @@ SLIPS: dict[str, tuple[Callable[[str], str], str]] = {
     "wrong type": (lambda text: text.replace("threads: 2", "threads: two"), '"two"'),
     "duplicate key": (lambda text: text.replace("  smoke:\n", "  embedded:\n"), "given twice"),
     "missing file": (lambda text: text.replace("hermes.jinja", "hermes.jinjo"), "hermes.jinjo"),
-    "too few prompts": (lambda text: text.replace("clusters: 12", "clusters: 1200"), "1200"),
+    "too few prompts": (lambda text: text.replace("clusters: 16", "clusters: 1600"), "1600"),
     "gamma 0": (lambda text: text.replace("depths: [4, 8, 16]", "depths: [0, 4]", 1), "depths.0"),
 }
 

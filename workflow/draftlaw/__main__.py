@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -53,5 +54,17 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _status(arguments: list[str]) -> int:
+    """The exit status of a stage, however it ended."""
+    try:
+        return main(arguments)
+    except SystemExit as end:  # typer's way to end
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = _status(sys.argv[1:])
+    # All files are written, and taking an engine down object by object would take seconds.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
