@@ -30,11 +30,11 @@ lint: .venv/done  ## style, types, import layers, the workflow's own linters
 	snakemake --lint
 
 draft: .venv/done  ## make the embedded study's draft again and compare it (about 1.5 hours)
-	$(RUN) results/training/comparison.json
+	$(RUN) -- results/training/comparison.json
 	cat results/training/comparison.json
 
 bench: .venv/done  ## measure the claims of speed of a study that has run (about 10 minutes)
-	$(RUN) results/$(STUDY)/speed/{replay,generation-b1,generation-b8,shares}.json
+	$(RUN) -- results/$(STUDY)/speed/{replay,generation-b1,generation-b8,shares}.json
 	tail -n +1 results/$(STUDY)/speed/*.json
 
 # Where it may not be installed, all but the PDF is made, and a line says how to get it.

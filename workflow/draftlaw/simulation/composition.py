@@ -69,11 +69,9 @@ def draw_costs(
     passed = stream(seed, "gate").random(len(names)) < population.pass_rate
     frames = []
     for cell in _cells(design):
-        random = stream(seed, "cell", *(int(x) for x in (cell.cache, cell.depth, cell.gate)))
-        random = random.spawn(design.launches)[cell.launch]
-        shift = drift(population, random)
+        random = stream(seed, "cell", cell.cache, cell.depth, cell.gate, cell.launch)
         broken = cell.cache and cell.depth > 0 and cell.gate
-        factor = shift * (population.composition if broken else 1.0)
+        factor = drift(population, random) * (population.composition if broken else 1.0)
         mean = {
             "prefill_seconds": factor * prefill_cost(population, outputs.turn, cell.cache),
             "decode_seconds": factor * round_seconds(population, cell.depth) * rounds[cell.depth],
