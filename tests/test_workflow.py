@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
-from conftest import REPO, run_snakemake
+from conftest import ACTIVATED, REPO, run_snakemake
 from draftlaw.closure import source_files
 
 STAGES = REPO / "workflow/draftlaw/stages"
@@ -38,6 +39,30 @@ def test_every_study_plans(study: str, tmp_path: Path) -> None:
     assert jobs["measure_rounds"] == 4 * len(depths)
     assert jobs["replay_positions"] == jobs["label_positions"] == 4
     assert jobs["check_pair"] == jobs["check_cells"] == jobs["measure_entropy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [("study", "build_paper"), ("draft", "compare_drafts"), ("bench", "time_generation")],
+)
+def test_a_make_target_is_a_plan_that_snakemake_takes(
+    target: str, rule: str, tmp_path: Path
+) -> None:
+    folder = workspace(tmp_path)
+    told = subprocess.run(
+        ["make", "--dry-run", "--file", REPO / "Makefile", target, "SHELL=/bin/bash"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (command,) = (line for line in told.stdout.splitlines() if line.startswith("snakemake"))
+    dry = command.replace("snakemake", "snakemake --dry-run", 1)
+    done = subprocess.run(
+        ["bash", "-c", dry], cwd=folder, env=ACTIVATED, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"\n{rule} " in done.stdout
 
 
 def rules() -> dict[str, str]:
@@ -85,7 +110,7 @@ def workspace(folder: Path) -> Path:
     """A copy of the workflow in an empty place: no results, code that may be changed."""
     for name in ("Snakefile", "config.yaml"):
         shutil.copy(REPO / name, folder / name)
-    for name in ("workflow", "envs", "data", "paper"):
+    for name in ("workflow", "envs", "data", "paper", "benchmarks"):
         shutil.copytree(REPO / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 

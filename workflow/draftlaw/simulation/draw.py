@@ -14,7 +14,7 @@ from scipy import stats
 
 from draftlaw import law
 from draftlaw.arms import ARM_OF, MIXED
-from draftlaw.simulation.population import Arm, ByClass, Design, Population
+from draftlaw.simulation.population import ByClass, Design, Population
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -44,7 +44,7 @@ class Outputs:
         clipped: positions whose mismatch probability was clipped.
     """
 
-    arm: Arm
+    arm: str
     cluster: Integers
     turn: Integers
     length: Integers
@@ -81,7 +81,7 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     return np.random.default_rng([seed, *"/".join(map(str, names)).encode()])
 
 
-def draw_outputs(population: Population, design: Design, arm: Arm, seed: int) -> Outputs:
+def draw_outputs(population: Population, design: Design, arm: str, seed: int) -> Outputs:
     """Draw an arm's outputs.
 
     Args:
@@ -133,7 +133,7 @@ def _lengths(
 
 
 def _shares(
-    population: Population, arm: Arm, score: Floats, random: np.random.Generator
+    population: Population, arm: str, score: Floats, random: np.random.Generator
 ) -> law.PerClass[Floats]:
     """Class mix that each output aims at, [outputs] each."""
     if arm != MIXED:

@@ -6,13 +6,13 @@ multiplies a mean has mean 1, so that `kappa`, `entropy` and `c_1` stay what the
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from draftlaw.law import PerClass
 
-Arm = Literal["A", "B", "C", "D"]
+Arm = Annotated[str, Field(pattern="^[A-D]$")]
 
 
 class _Model(BaseModel):
@@ -68,7 +68,7 @@ class Population(_Model):
     schema_share: float = Field(default=0.5, gt=0, lt=1, description="Mean w_S of a mixed turn.")
     schema_share_spread: float = Field(
         default=0.3,
-        ge=0,
+        gt=0,
         lt=1,
         description="Variance of w_S (beta) over mixed turns, as a share of the largest that its "
         "mean allows [1]; 1/3 at mean 1/2 is uniform.",

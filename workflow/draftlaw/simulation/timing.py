@@ -68,20 +68,21 @@ def half_t_moments(tail: float) -> tuple[float, float]:
 def time_steps(
     population: Population,
     rounds: Walk,
+    random: np.random.Generator,
+    *,
     depth: int,
     batch: int,
     before: int,
-    random: np.random.Generator,
 ) -> Steps:
     """Times of a walk's steps in one launch, its drift left out.
 
     Args:
         population: whose costs.
         rounds: of all the arm's outputs, in the order in which they are run.
+        random: where noise comes from.
         depth: draft tokens per round.
         batch: requests of a wave.
         before: steps that the launch took before.
-        random: where noise comes from.
     """
     wave = rounds.owner // batch
     lengths = np.zeros(int(wave[-1]) + 1, np.int64)
