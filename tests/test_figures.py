@@ -31,6 +31,7 @@ from draftlaw.tables.analysis import (
     COST_FITS,
     CROSSINGS,
     HAZARDS,
+    INTERVALS,
     KAPPAS,
     LAW,
     RELIABILITY,
@@ -255,6 +256,11 @@ def saving_row(arm: str, batch: int, depth: int) -> dict[str, Any]:
     return {"arm": arm, "batch": batch, "depth": depth, **counts, **times}
 
 
+def interval_row(position_class: str, batch: int, depth: int) -> dict[str, Any]:
+    key = {"quantity": "tau", "position_class": position_class, "batch": batch, "depth": depth}
+    return {**key, "estimate": 1.0, "low": 0.5, "high": 1.5, "level": 0.95}
+
+
 def tables(depths: list[int], batches: list[int]) -> Frames:
     """What the analysis of a study would hold."""
     cells = [(batch, depth) for batch in batches for depth in depths]
@@ -270,6 +276,7 @@ def tables(depths: list[int], batches: list[int]) -> Frames:
         RELIABILITY: [row for batch in batches for row in reliability_rows(batch)],
         TURNS: [row for cell in cells for row in turn_rows(*cell)],
         SAVINGS: [saving_row(arm, *cell) for arm in "ABCD" for cell in cells],
+        INTERVALS: [interval_row(name, *cell) for name in "SRF" for cell in cells],
     }
     return {table: pd.DataFrame(members) for table, members in rows.items()}
 

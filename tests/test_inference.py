@@ -23,10 +23,12 @@ from draftlaw.inference.estimates import (
     predicted_crossing,
     saving_line,
 )
+from draftlaw.inference.intervals import intervals
 from draftlaw.inference.resampling import Resampling, doubt, interval, unit_sums
 from draftlaw.inference.sample import Sample, Tables
 from draftlaw.judgement import Cell, Judgement, judge, primary_cell, schema
 from draftlaw.margins import Decisions
+from draftlaw.tables.analysis import INTERVALS
 
 DECISIONS = Decisions.model_validate(
     {
@@ -269,6 +271,17 @@ def judged(sample: Sample) -> dict[str, Judgement]:
 
 def readings(sample: Sample) -> pd.DataFrame:
     return read.verdicts(sample, DECISIONS.margins).set_index("quantity")
+
+
+def test_intervals_are_of_the_estimates_that_the_readings_use() -> None:
+    sample = study(noise=0.05)
+    found = intervals(sample, 0.95)
+    INTERVALS.check(found, "here")
+    rows = found.set_index(["quantity", "position_class"])
+    assert rows.loc[("tau", "S"), "estimate"] == pytest.approx(3.0)
+    assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
+    line = rows.loc[("measured_crossing", "none")]
+    assert line["low"] < line["estimate"] < line["high"]
 
 
 # --- P1 -------------------------------------------------------------------------------------------

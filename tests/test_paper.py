@@ -26,7 +26,6 @@ from draftlaw.stages.build_paper import main as build_paper
 from draftlaw.stages.write_values import main as write_values
 from draftlaw.tables.analysis import (
     ACCEPTED,
-    CLASS_TIMES,
     COST_FITS,
     CROSSINGS,
     LAW,
@@ -64,6 +63,17 @@ LEVELS: dict[str, tuple[Any, ...]] = {
 }
 
 
+OWN_LEVELS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "step_costs": {"depth": (0, 4, 8, 16)},
+    "class_times": {"depth": (0, 4, 8, 16)},
+    "intervals": {
+        "quantity": ("tau", "kappa_id", "predicted_crossing", "measured_crossing"),
+        "position_class": ("S", "R", "F", "none"),
+        "depth": (0, 4, 8, 16),
+    },
+}
+
+
 def value(column: Column, row: int) -> Any:
     """Something that the column may hold, which differs from row to row."""
     if column.nullable and row % 13 == 12:
@@ -81,7 +91,7 @@ def value(column: Column, row: int) -> Any:
 
 def frame(table: Table) -> pd.DataFrame:
     """A row for every key that a study has, by the table's schema."""
-    levels = LEVELS | ({"depth": (0, 4, 8, 16)} if table in (STEP_COSTS, CLASS_TIMES) else {})
+    levels = LEVELS | OWN_LEVELS.get(table.name, {})
     keys = [
         dict(zip(table.key, found, strict=True))
         for found in itertools.product(*(levels[name] for name in table.key))
@@ -89,8 +99,8 @@ def frame(table: Table) -> pd.DataFrame:
     keys = [
         key
         for key in keys
-        if key.get("position_class", "F") in CLASSES[key.get("arm", "D")]
-        and key.get("quantity", "") in QUANTITIES.get(key.get("prediction", ""), ("",))
+        if key.get("position_class", "F") in (*CLASSES[key.get("arm", "D")], "none")
+        and ("prediction" not in key or key["quantity"] in QUANTITIES[key["prediction"]])
     ]
     rows = [
         {column.name: value(column, number) for column in table.columns} | key

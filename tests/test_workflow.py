@@ -140,7 +140,8 @@ def after(folder: Path, path: str, old: str, new: str) -> Counter[str]:
 
 NOTHING: dict[str, int] = {}
 PAPER = {"write_values": 1, "build_paper": 1, "all": 1}
-CONCLUSIONS = {"compare_law": 1, "judge_predictions": 1, "draw_figures": 1, **PAPER}
+VERDICTS = {"judge_predictions": 1, "draw_figures": 1, **PAPER}
+CONCLUSIONS = {"compare_law": 1, **VERDICTS}
 DOWNSTREAM_OF_REPLAY = {
     "replay_rounds": 4,
     "measure_entropy": 1,
@@ -191,12 +192,12 @@ CHANGES = {
         {"label_positions": 4, **ALL_ANALYSIS},
     ),
     "the checks": (f"{MODULE}/checks.py", '"""', '"""Changed. ', {"check_cells": 1, "all": 1}),
-    "a margin": ("config.yaml", "ratio: 1.5", "ratio: 1.6", {"judge_predictions": 1, **PAPER}),
+    "a margin": ("config.yaml", "ratio: 1.5", "ratio: 1.6", VERDICTS),
     "the inference": (
         f"{MODULE}/inference/estimates.py",
         '"""',
         '"""Changed. ',
-        {"judge_predictions": 1, **PAPER},
+        VERDICTS,
     ),
     "the figures": (
         f"{MODULE}/figures/measured.py",

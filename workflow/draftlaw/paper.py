@@ -14,6 +14,8 @@ text holds for studies with other depths and batch sizes. Besides:
     outputs.ARM.gDEPTH.bBATCH                   outputs; likewise output_units (sampling units) and
                                                 same (outputs equal to the baseline's)
     primary.depth, primary.batch                the primary cell
+    interval.tau.S.gDEPTH.bBATCH                "... to ..."; likewise interval.k.bBATCH, .kappa_id,
+                                                .predicted_crossing and .measured_crossing
     launches, level                             of the timed cells; of the decisions, in %
     verdict.P1                                  its verdict; likewise verdict.P1.label, .literal,
                                                 .support_p, .refute_p, .reason, and of the paper's
@@ -46,6 +48,7 @@ from draftlaw.tables.analysis import (
     COST_FITS,
     CROSSINGS,
     HAZARDS,
+    INTERVALS,
     KAPPAS,
     LAW,
     SAVINGS,
@@ -207,7 +210,7 @@ VALUES = (
 
 FORMS = {(value.table, value.column): value.form for value in VALUES}
 
-TABLES = (*dict.fromkeys(value.table for value in VALUES), TURNS)
+TABLES = (*dict.fromkeys(value.table for value in VALUES), TURNS, INTERVALS)
 """The tables that the paper is made from."""
 
 
@@ -299,6 +302,7 @@ def values(frames: Frames, verdicts: Verdicts) -> dict[str, str]:
         | _says(frames, primary)
         | _outcomes(frames[VERDICTS])
         | _judged(verdicts)
+        | _intervals(frames[INTERVALS], primary)
     )
 
 
@@ -359,6 +363,17 @@ def _outcomes(verdicts: pd.DataFrame) -> dict[str, str]:
         found[f"verdicts.{prediction}"] = _COUNT.text(len(literal))
         for outcome in _OUTCOMES:
             found[f"verdicts.{prediction}.{outcome}"] = _COUNT.text(int((literal == outcome).sum()))
+    return found
+
+
+def _intervals(intervals: pd.DataFrame, primary: Mapping[str, int]) -> dict[str, str]:
+    """The ends of every interval, in words."""
+    found: dict[str, str] = {}
+    for row in intervals.to_dict("records"):
+        absent = {"position_class": "none", "depth": 0}
+        key = [name for name in INTERVALS.key[1:] if row[name] != absent.get(name)]
+        text = f"{_SHARE.cell(row['low'])} to {_SHARE.cell(row['high'])}"
+        found |= dict.fromkeys(keys(f"interval.{row['quantity']}", key, row, primary), text)
     return found
 
 

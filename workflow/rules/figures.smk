@@ -34,6 +34,7 @@ rule draw_figures:
             "cost_fits",
             "crossings",
             "hazards",
+            "intervals",
             "kappas",
             "law",
             "reliability",

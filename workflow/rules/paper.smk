@@ -17,6 +17,7 @@ rule write_values:
             "savings",
             "turns",
             "verdicts",
+            "intervals",
         ),
         verdicts="results/{study}/verdicts.json",
         code=code("write-values"),

@@ -7,7 +7,7 @@ rule judge_predictions:
         tables=tables("risk_sets", "position_sums", "wave_costs", "turns"),
         code=code("judge-predictions"),
     output:
-        tables("verdicts"),
+        tables("verdicts", "intervals"),
         verdicts="results/{study}/verdicts.json",
     log:
         "results/{study}/logs/judge_predictions.log",

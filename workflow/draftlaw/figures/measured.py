@@ -22,6 +22,7 @@ from draftlaw.tables.analysis import (
     COST_FITS,
     CROSSINGS,
     HAZARDS,
+    INTERVALS,
     KAPPAS,
     LAW,
     RELIABILITY,
@@ -50,7 +51,7 @@ def saving_by_share(
     figure, cells = _by_batch_and_depth(crossings, 2.3, "schema share $w_S$", "net saving $s$")
     for axes, crossing in cells:
         _draw_savings(axes, _cell(law, crossing), crossing)
-        axes.set_title(_break_evens(crossing), fontsize=style.SMALL)
+        axes.set_title(_break_evens(crossing), fontsize=style.SMALL, linespacing=1.5)
     marker: style.Look = {"color": "black", "marker": "o", "linestyle": ""}
     handles = [
         Line2D([], [], **_LAW, label="law, mean field"),
@@ -79,9 +80,6 @@ def _draw_savings(axes: Axes, law: pd.DataFrame, crossing: pd.Series) -> None:
         style.not_estimable(axes)
         return
     axes.axhline(0, color=style.GREY, linewidth=0.6)
-    for ends, look in lines:
-        if ends is not None:
-            axes.plot((0, 1), ends, **look)
     for position_class, saving in zip(arms["position_class"], arms["saving"], strict=True):
         mark = style.CLASSES[position_class]
         place = 1 if position_class == "S" else 0
@@ -94,6 +92,11 @@ def _draw_savings(axes: Axes, law: pd.DataFrame, crossing: pd.Series) -> None:
             if 0 <= share <= 1:
                 height = model.saving(np.array(share), depth)
                 axes.plot(share, height, "o", color="black", mfc=fill, clip_on=False)
+    # a regression that is steep outside the turns' own shares does not set the scale
+    axes.set_ylim(axes.get_ylim())
+    for ends, look in lines:
+        if ends is not None:
+            axes.plot((0, 1), ends, **look)
     if 0 <= crossing["share_measured"] <= 1:
         axes.plot(crossing["share_measured"], 0, "X", color=style.TURN.color, clip_on=False)
 
@@ -125,6 +128,7 @@ def turns(turns: pd.DataFrame, crossings: pd.DataFrame, evidence: str) -> Figure
         axes.axhline(0, color=style.GREY, linewidth=0.6)
         look = {"color": style.TURN.color, "alpha": 0.7, "clip_on": False}
         axes.plot(members["w_s"], members["saving"], style.TURN.marker, **look)
+        axes.set_ylim(axes.get_ylim())  # the line's ends may lie far outside the turns
         ends = data.regression(crossing)
         if ends is not None:
             axes.plot((0, 1), ends, **_LAW)
@@ -143,8 +147,11 @@ def turns(turns: pd.DataFrame, crossings: pd.DataFrame, evidence: str) -> Figure
 # --- Acceptance -----------------------------------------------------------------------------------
 
 
-def accepted_length(accepted: pd.DataFrame, law: pd.DataFrame, evidence: str) -> Figure:
-    """Accepted length of each class against depth, measured and by the law."""
+def accepted_length(
+    accepted: pd.DataFrame, law: pd.DataFrame, intervals: pd.DataFrame, evidence: str
+) -> Figure:
+    """Accepted length of each class against depth, measured (with intervals) and by the law."""
+    spread = intervals[intervals["quantity"] == "tau"]
     measured = data.accepted_lengths(accepted, law, "all")
     unlooped = data.accepted_lengths(accepted, law, "unlooped")
     mismatch = data.law_mismatch(law)
@@ -158,6 +165,9 @@ def accepted_length(accepted: pd.DataFrame, law: pd.DataFrame, evidence: str) ->
                 axes.plot(range(1, deepest + 1), lengths(eps, deepest), mark.line, color=mark.color)
             points = _members(measured, batch, position_class)
             axes.plot(points["depth"], points["tau"], mark.marker, color=mark.color)
+            ends = _members(spread, batch, position_class)
+            ends = ends[np.isfinite(ends["low"]) & np.isfinite(ends["high"])]
+            axes.vlines(ends["depth"], ends["low"], ends["high"], color=mark.color, linewidth=1)
             points = _members(unlooped, batch, position_class)
             hollow: style.Look = {"color": mark.color, "mfc": "white", "markersize": 3}
             axes.plot(points["depth"] + 0.025 * deepest, points["tau"], mark.marker, **hollow)
@@ -177,7 +187,8 @@ def accepted_length(accepted: pd.DataFrame, law: pd.DataFrame, evidence: str) ->
     units = _counts(measured, "clusters")
     examined = _counts(measured, "examined")
     counted = f"n: sampling units {units}; draft tokens by panel and depth {examined}"
-    style.foot(figure, style.literal(evidence), counted)
+    level = f"bars: {spread['level'].max() * 100:.0f}\\,\\% intervals by resampling units"
+    style.foot(figure, style.literal(evidence), counted, level)
     return figure
 
 
@@ -454,7 +465,7 @@ class Drawing:
 
 FIGURES = {
     "saving_by_share": Drawing(saving_by_share, (LAW, CROSSINGS, SAVINGS)),
-    "accepted_length": Drawing(accepted_length, (ACCEPTED, LAW)),
+    "accepted_length": Drawing(accepted_length, (ACCEPTED, LAW, INTERVALS)),
     "acceptance_by_offset": Drawing(acceptance_by_offset, (HAZARDS, LAW)),
     "kappa_reliability": Drawing(kappa_reliability, (RELIABILITY, KAPPAS, LAW)),
     "round_time": Drawing(round_time, (STEP_COSTS, COST_FITS, CLASS_TIMES, LAW)),

@@ -98,7 +98,7 @@ class Population(_Model):
     # step times
     c_1: float = Field(default=0.02, gt=0, description="Step with one request, no draft [s].")
     k: float = Field(
-        default=0.2, ge=0, description="Cost of one more drafted token, in target passes [1]."
+        default=0.4, ge=0, description="Cost of one more drafted token, in target passes [1]."
     )
     draft_share: float = Field(
         default=0.6, ge=0, le=1, description="d / k: the draft's part of that cost [1]."

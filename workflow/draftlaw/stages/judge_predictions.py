@@ -7,13 +7,21 @@ from typing import Annotated
 import typer
 
 from draftlaw.files import write_json
+from draftlaw.inference.intervals import intervals
 from draftlaw.inference.resampling import Resampling
 from draftlaw.inference.sample import Sample, Tables
 from draftlaw.judgement import Verdicts, judge, primary_cell
 from draftlaw.margins import Decisions
 from draftlaw.options import Evidence, StudyFolder, parse
 from draftlaw.results import Results
-from draftlaw.tables.analysis import POSITION_SUMS, RISK_SETS, TURNS, VERDICTS, WAVE_COSTS
+from draftlaw.tables.analysis import (
+    INTERVALS,
+    POSITION_SUMS,
+    RISK_SETS,
+    TURNS,
+    VERDICTS,
+    WAVE_COSTS,
+)
 from draftlaw.verdicts import verdicts
 
 
@@ -24,13 +32,14 @@ def main(
     seed: Annotated[int, typer.Option(help="Of the resamples.")],
     evidence: Evidence,
 ) -> None:
-    """Write verdicts, as a table of readings and as verdicts.json."""
+    """Write verdicts (a table of readings), intervals, and verdicts.json."""
     results = Results(folder)
     rules = parse(Decisions, decisions, "--decisions")
     tables = Tables(*(results.table(t) for t in (RISK_SETS, POSITION_SUMS, WAVE_COSTS, TURNS)))
     sample = Sample(tables, Resampling(seed, rules.resamples))
     readings = verdicts(sample, rules.margins)
     results.write(VERDICTS, readings, evidence)
+    results.write(INTERVALS, intervals(sample, rules.level), evidence)
     primary = primary_cell(readings, rules)
     judged = Verdicts(
         study=study,

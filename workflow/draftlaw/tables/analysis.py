@@ -292,6 +292,26 @@ TURNS = Table(
     ),
 )
 
+INTERVALS = Table(
+    "intervals",
+    key=("quantity", "position_class", "depth", "batch"),
+    columns=(
+        Column(
+            "quantity",
+            pa.string(),
+            "what was estimated",
+            among=("tau", "rho", "kappa_id", "k", "predicted_crossing", "measured_crossing"),
+        ),
+        Column("position_class", pa.string(), "of the quantity", among=("S", "R", "F", "none")),
+        Column("depth", pa.int16(), "draft tokens per round; 0: not of one depth", "token", low=0),
+        _BATCH,
+        _maybe("estimate", "its point estimate"),
+        Column("low", pa.float64(), "lower end of its interval; -inf: unbounded"),
+        Column("high", pa.float64(), "upper end; inf: unbounded"),
+        _number("level", "confidence level", low=0, high=1),
+    ),
+)
+
 VERDICTS = Table(
     "verdicts",
     key=("prediction", "quantity", "batch", "depth"),
