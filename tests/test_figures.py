@@ -34,6 +34,7 @@ from draftlaw.tables.analysis import (
     INTERVALS,
     KAPPAS,
     LAW,
+    OPERATOR,
     RELIABILITY,
     SAVINGS,
     STEP_COSTS,
@@ -261,6 +262,21 @@ def interval_row(position_class: str, batch: int, depth: int) -> dict[str, Any]:
     return {**key, "estimate": 1.0, "low": 0.5, "high": 1.5, "level": 0.95}
 
 
+def operator_rows(batch: int, depths: list[int]) -> list[dict[str, Any]]:
+    shares = np.linspace(0, 1, 11)
+    savings = {depth: model(batch).saving(shares, depth) for depth in depths}
+    best = np.max(list(savings.values()), axis=0)
+    return [
+        {
+            **{"batch": batch, "depth": depth, "share": share, "level": 0.95, "length": 2.0},
+            **{"saving": saving, "low": saving - 0.1, "high": np.inf if share == 1 else saving},
+            **{"spans": saving - 0.02, "best": saving == most and saving > 0},
+        }
+        for depth in depths
+        for share, saving, most in zip(shares, savings[depth], best, strict=True)
+    ]
+
+
 def tables(depths: list[int], batches: list[int]) -> Frames:
     """What the analysis of a study would hold."""
     cells = [(batch, depth) for batch in batches for depth in depths]
@@ -276,6 +292,7 @@ def tables(depths: list[int], batches: list[int]) -> Frames:
         RELIABILITY: [row for batch in batches for row in reliability_rows(batch)],
         TURNS: [row for cell in cells for row in turn_rows(*cell)],
         SAVINGS: [saving_row(arm, *cell) for arm in "ABCD" for cell in cells],
+        OPERATOR: [row for batch in batches for row in operator_rows(batch, depths)],
         INTERVALS: [interval_row(name, *cell) for name in "SRF" for cell in cells],
     }
     return {table: pd.DataFrame(members) for table, members in rows.items()}
@@ -404,6 +421,16 @@ def test_the_parts_of_a_round_add_up_to_it() -> None:
     first = parts.iloc[0]
     assert first["draft"] == pytest.approx(0.6 * K[1] * 4)
     assert first["law"] == pytest.approx(1 + 4 * K[1])
+
+
+def test_the_operator_s_best_depths_are_marked_once_per_share(plain: None) -> None:
+    frames = tables([4, 8, 16], [1, 8])
+    rule = frames[OPERATOR]
+    for axes, batch in zip(panels(drawn("operator_rule", frames)), (1, 8), strict=True):
+        marked = [line for line in axes.lines if line.get_marker() not in ("None", "", None)]
+        points = sorted(float(x) for line in marked for x in line.get_xdata())
+        expected = rule.loc[(rule["batch"] == batch) & rule["best"], "share"]
+        assert points == pytest.approx(sorted(expected))
 
 
 def test_both_views_are_paired_cell_by_cell() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,13 @@ from draftlaw.inference.estimates import (
     saving_line,
 )
 from draftlaw.inference.intervals import intervals
+from draftlaw.inference.operator import operator_rule
 from draftlaw.inference.resampling import Resampling, doubt, interval, unit_sums
 from draftlaw.inference.sample import Sample, Tables
 from draftlaw.judgement import Cell, Judgement, judge, primary_cell, schema
 from draftlaw.margins import Decisions
-from draftlaw.tables.analysis import INTERVALS
+from draftlaw.mean_field import MeanField
+from draftlaw.tables.analysis import INTERVALS, OPERATOR, OPERATOR_SHARES
 
 DECISIONS = Decisions.model_validate(
     {
@@ -282,6 +285,62 @@ def test_intervals_are_of_the_estimates_that_the_readings_use() -> None:
     assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
     line = rows.loc[("measured_crossing", "none")]
     assert line["low"] < line["estimate"] < line["high"]
+
+
+@pytest.mark.parametrize("mismatch", [0.3, 0.6])
+def test_the_operator_reads_the_law_at_the_estimates(mismatch: float) -> None:
+    sample = study(noise=0.05, k=0.3, mismatch=mismatch)
+    found = operator_rule(sample, 0.95)
+    OPERATOR.check(found, "here")
+    rho = law.PerClass(*(float(draws[0]) for draws in (sample.rho(name, 1) for name in "SRF")))
+    r = float(sample.r(1, 4)[0])
+    mean_field = MeanField(0.3, float(sample.kappa(1)[0]), r, rho)
+    shares = found["share"].to_numpy()
+    assert list(shares) == list(OPERATOR_SHARES)
+    assert found["saving"].to_numpy() == pytest.approx(mean_field.saving(shares, 4))
+    assert found["length"].to_numpy() == pytest.approx((1 + 4 * 0.3) / (1 - found["saving"]))
+    assert (found["best"] == (found["saving"] > 0)).all()  # of a single depth
+    by_class = sample.law_savings(1, 4)
+    rest = r * by_class.reasoning[0] + (1 - r) * by_class.prose[0]
+    line = shares * by_class.schema[0] + (1 - shares) * rest
+    assert found["spans"].to_numpy() == pytest.approx(line)
+    assert (found["spans"] <= found["saving"] + 1e-12).all()  # a mix of spans never saves more
+
+
+def test_one_depth_at_most_is_the_best() -> None:
+    sample = study(k=0.3, mismatch=0.3)
+    deeper = sample.tables.turns.assign(depth=8)
+    turns = pd.concat([sample.tables.turns, deeper])
+    both = Sample(replace(sample.tables, turns=turns), RESAMPLING)
+    found = operator_rule(both, 0.95)
+    best = found[found["best"]]
+    assert not best["share"].duplicated().any() and (best["saving"] > 0).all()
+    assert set(best["depth"]) == {4, 8}  # the deeper one where more is schema
+    assert best.loc[best["share"].idxmax(), "depth"] == 8
+
+
+def test_every_break_even_has_its_interval() -> None:
+    sample = study(noise=0.05, k=0.3)
+    rows = intervals(sample, 0.95).set_index("quantity")
+    k, kappa_id = float(sample.k(1)[0]), float(sample.kappa(1)[0])
+    rho = law.PerClass(*(float(sample.rho(name, 1)[0]) for name in "SRF"))
+    mean_field = MeanField(k, kappa_id, float(sample.r(1, 4)[0]), rho)
+    assert rows.loc["predicted_crossing", "estimate"] == pytest.approx(mean_field.exact(4).w_s)
+    assert rows.loc["first_order_crossing", "estimate"] == pytest.approx(
+        mean_field.first_order(4).w_s
+    )
+    operator = operator_rule(sample, 0.95)
+    zero = np.interp(0, operator["spans"], operator["share"])
+    if 0 < rows.loc["span_crossing", "estimate"] < 1:
+        assert rows.loc["span_crossing", "estimate"] == pytest.approx(zero)
+
+
+def test_an_operator_is_told_nothing_where_the_law_is_not_estimable() -> None:
+    sample = study()
+    waves = sample.tables.wave_costs.iloc[:0]
+    found = operator_rule(Sample(replace(sample.tables, wave_costs=waves), RESAMPLING), 0.95)
+    OPERATOR.check(found, "here")
+    assert found["saving"].isna().all() and not found["best"].any()
 
 
 # --- P1 -------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from draftlaw.tables.analysis import (
     COST_FITS,
     CROSSINGS,
     LAW,
+    OPERATOR,
     SAVINGS,
     STEP_COSTS,
     TURNS,
@@ -58,6 +59,7 @@ LEVELS: dict[str, tuple[Any, ...]] = {
     "offset": (1, 2),
     "half": ("fit", "check", "all"),
     "request_id": ("r/0", "r/1"),
+    "share": (0.0, 0.5, 1.0),
     "prediction": tuple(QUANTITIES),
     "quantity": tuple(itertools.chain(*QUANTITIES.values())),
 }
@@ -67,7 +69,14 @@ OWN_LEVELS: dict[str, dict[str, tuple[Any, ...]]] = {
     "step_costs": {"depth": (0, 4, 8, 16)},
     "class_times": {"depth": (0, 4, 8, 16)},
     "intervals": {
-        "quantity": ("tau", "kappa_id", "predicted_crossing", "measured_crossing"),
+        "quantity": (
+            "tau",
+            "kappa_id",
+            "predicted_crossing",
+            "first_order_crossing",
+            "span_crossing",
+            "measured_crossing",
+        ),
         "position_class": ("S", "R", "F", "none"),
         "depth": (0, 4, 8, 16),
     },
@@ -180,6 +189,23 @@ def test_a_value_is_that_of_the_table_in_its_unit(study: Results, key: str) -> N
     rows = pd.read_parquet(study.path(table))
     (number,) = rows.loc[(rows[list(row)] == pd.Series(row)).all(axis=1), column]
     assert written(study)[key] == form.format(number * scale)
+
+
+def test_the_operator_s_table_has_the_best_depth_or_off(study: Results) -> None:
+    rule = study.table(OPERATOR).assign(best=False)
+    rule["saving"] = rule["depth"] / 100 - rule["share"]
+    rule["best"] = (rule["depth"] == 16) & (rule["share"] == 0)
+    study.write(OPERATOR, rule, EVIDENCE)
+    written(study)
+    text = (study.folder / "paper/tables/operator.tex").read_text(encoding="utf-8")
+    rows = [line.split(" & ") for line in text.splitlines() if "&" in line]
+    assert [row[:3] for row in rows[:3]] == [
+        ["1", "0.0", "16"],
+        ["1", "0.5", "off"],
+        ["1", "1.0", "off"],
+    ]
+    assert [row[5] for row in rows[:2]] == ["16.0", r"\ensuremath{-}34.0"]
+    assert rows[0][4] == f"{1 / 0.84:.2f}"
 
 
 def test_the_primary_cell_has_a_second_name(study: Results) -> None:

@@ -15,7 +15,8 @@ text holds for studies with other depths and batch sizes. Besides:
                                                 same (outputs equal to the baseline's)
     primary.depth, primary.batch                the primary cell
     interval.tau.S.gDEPTH.bBATCH                "... to ..."; likewise interval.k.bBATCH, .kappa_id,
-                                                .predicted_crossing and .measured_crossing
+                                                .predicted_crossing, .first_order_crossing,
+                                                .span_crossing and .measured_crossing
     launches, level                             of the timed cells; of the decisions, in %
     verdict.P1                                  its verdict; likewise verdict.P1.label, .literal,
                                                 .support_p, .refute_p, .reason, and of the paper's
@@ -51,6 +52,7 @@ from draftlaw.tables.analysis import (
     INTERVALS,
     KAPPAS,
     LAW,
+    OPERATOR,
     SAVINGS,
     STEP_COSTS,
     TURNS,
@@ -208,9 +210,14 @@ VALUES = (
 )
 """Every number that the text can quote, and how it is printed there and in the tables."""
 
-FORMS = {(value.table, value.column): value.form for value in VALUES}
+FORMS = {(value.table, value.column): value.form for value in VALUES} | {
+    (OPERATOR, "share"): Form(1),
+    (OPERATOR, "length"): _TOKENS,
+    (OPERATOR, "net"): _TOKENS,
+    **dict.fromkeys(((OPERATOR, name) for name in ("saving", "low", "high", "spans")), _PERCENT),
+}
 
-TABLES = (*dict.fromkeys(value.table for value in VALUES), TURNS, INTERVALS)
+TABLES = (*dict.fromkeys(value.table for value in VALUES), TURNS, INTERVALS, OPERATOR)
 """The tables that the paper is made from."""
 
 
@@ -464,6 +471,7 @@ def bodies(frames: Frames, verdicts: Verdicts) -> dict[str, str]:
             "batch depth reading_exact reading_first_order",
             "batch",
         ),
+        "operator": _operator(frames[OPERATOR]),
         "judgements": _judgements(verdicts),
         "verdicts": _verdicts(frames[VERDICTS]),
     }
@@ -490,6 +498,16 @@ def _entropy(entropy: pd.DataFrame) -> str:
         " predictability_of_mean mean_predictability"
     )
     return _rows(ENTROPY, frame, columns, "arm")
+
+
+def _operator(operator: pd.DataFrame) -> str:
+    """At every batch size and schema share, the depth that saves most or loses least."""
+    ordered = operator.sort_values(["batch", "share", "saving"], ascending=[True, True, False])
+    most = ordered.drop_duplicates(["batch", "share"])
+    most = most.assign(
+        depth=most["depth"].astype(str).where(most["best"], "off"), net=1 / (1 - most["saving"])
+    )
+    return _rows(OPERATOR, most, "batch share depth length net saving low high spans", "batch")
 
 
 def _judgements(verdicts: Verdicts) -> str:

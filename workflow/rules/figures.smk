@@ -37,6 +37,7 @@ rule draw_figures:
             "intervals",
             "kappas",
             "law",
+            "operator",
             "reliability",
             "savings",
             "step_costs",

@@ -18,6 +18,7 @@ rule write_values:
             "turns",
             "verdicts",
             "intervals",
+            "operator",
         ),
         verdicts="results/{study}/verdicts.json",
         code=code("write-values"),

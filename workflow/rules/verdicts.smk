@@ -2,12 +2,12 @@
 
 
 rule judge_predictions:
-    """P1-P4: readings with intervals in every cell, and verdicts by the registered inference."""
+    """P1-P4: readings with intervals in every cell, verdicts, and the operator's rule."""
     input:
         tables=tables("risk_sets", "position_sums", "wave_costs", "turns"),
         code=code("judge-predictions"),
     output:
-        tables("verdicts", "intervals"),
+        tables("verdicts", "intervals", "operator"),
         verdicts="results/{study}/verdicts.json",
     log:
         "results/{study}/logs/judge_predictions.log",

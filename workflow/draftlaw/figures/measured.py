@@ -25,6 +25,7 @@ from draftlaw.tables.analysis import (
     INTERVALS,
     KAPPAS,
     LAW,
+    OPERATOR,
     RELIABILITY,
     SAVINGS,
     STEP_COSTS,
@@ -51,7 +52,7 @@ def saving_by_share(
     figure, cells = _by_batch_and_depth(crossings, 2.3, "schema share $w_S$", "net saving $s$")
     for axes, crossing in cells:
         _draw_savings(axes, _cell(law, crossing), crossing)
-        axes.set_title(_break_evens(crossing), fontsize=style.SMALL, linespacing=1.5)
+        axes.set_title(_break_evens(crossing), fontsize=style.SMALL, linespacing=1.9)
     marker: style.Look = {"color": "black", "marker": "o", "linestyle": ""}
     handles = [
         Line2D([], [], **_LAW, label="law, mean field"),
@@ -141,6 +142,41 @@ def turns(turns: pd.DataFrame, crossings: pd.DataFrame, evidence: str) -> Figure
     style.legend(figure, handles, 3)
     counted = f"n: {data.span(crossings['turns'])} turns of arm D in the regression"
     style.foot(figure, style.literal(evidence), counted)
+    return figure
+
+
+def operator_rule(
+    operator: pd.DataFrame, accepted: pd.DataFrame, law: pd.DataFrame, evidence: str
+) -> Figure:
+    """Net saving of the calibrated law against schema share, a line for each depth."""
+    marks = style.depth_marks(sorted(operator["depth"].unique()))
+    figure, panels = _by_batch(operator, 2.3)
+    for axes, batch in panels:
+        if operator.loc[operator["batch"] == batch, "saving"].isna().all():
+            style.not_estimable(axes)
+            continue
+        axes.axhline(0, color=style.GREY, linewidth=0.6)
+        for depth, mark in marks.items():
+            rows = operator[(operator["batch"] == batch) & (operator["depth"] == depth)]
+            ends = rows[["low", "high"]].where(np.isfinite)
+            axes.fill_between(
+                rows["share"], ends["low"], ends["high"], color=mark.color, alpha=0.15, lw=0
+            )
+            axes.plot(rows["share"], rows["saving"], mark.line, color=mark.color)
+            best = rows[rows["best"]]
+            axes.plot(best["share"], best["saving"], mark.marker, color=mark.color)
+    for axes, batch in panels:
+        axes.set(title=f"batch {batch}", xlabel="schema share $w_S$")
+    panels[0][0].set_ylabel("net saving $s$ by the law")
+    handles = [
+        *(mark.handle() for mark in marks.values()),
+        Line2D([], [], **_POINT, label="best depth, where it saves"),
+        Patch(color="0.8", label="interval"),
+    ]
+    style.legend(figure, handles, 5)
+    units = _counts(data.accepted_lengths(accepted, law, "all"), "clusters")
+    level = f"bands: {operator['level'].max() * 100:.0f}\\,\\% intervals by resampling units"
+    style.foot(figure, style.literal(evidence), f"n: sampling units {units}; {level}")
     return figure
 
 
@@ -471,5 +507,6 @@ FIGURES = {
     "round_time": Drawing(round_time, (STEP_COSTS, COST_FITS, CLASS_TIMES, LAW)),
     "replay_against_engine": Drawing(replay_against_engine, (ACCEPTED,)),
     "turns": Drawing(turns, (TURNS, CROSSINGS)),
+    "operator_rule": Drawing(operator_rule, (OPERATOR, ACCEPTED, LAW)),
 }
 """The measured figures by file name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,23 +68,70 @@ def cost_slope(baseline: Draws, by_depth: dict[int, Draws]) -> Draws:
     return slope
 
 
+def mixed(share: float, values: law.PerClass[Draws], r: Draws) -> Draws:
+    """Mean of a quantity over classes at a schema share, the rest split by r: [1 + resamples]."""
+    rest = r * values.reasoning + (1 - r) * values.prose
+    return share * values.schema + (1 - share) * rest
+
+
+def mixed_mismatch(share: float, kappa_id: Draws, rho: law.PerClass[Draws], r: Draws) -> Draws:
+    """The mean-field mismatch kappa (1 - rho_bar) at a schema share, not clipped, 1."""
+    return kappa_id * (1 - mixed(share, rho, r))
+
+
+def law_length(mismatch: Draws, gamma: int) -> Draws:
+    """The law's accepted length tau, token, at min(1, mismatch); NaN where that is not known."""
+    known = ~np.isnan(mismatch)
+    tau = np.full(len(mismatch), np.nan)
+    tau[known] = law.accepted_prefix(np.clip(mismatch[known], 0, 1), gamma)
+    return tau
+
+
+def law_saving(tau: Draws, gamma: int, k: Draws) -> Draws:
+    """The law's net saving, 1; NaN where tau or k is not known, or a round would cost nothing."""
+    with np.errstate(invalid="ignore"):
+        known = ~np.isnan(tau) & (1 + gamma * k > 0)
+    saving = np.full(len(tau), np.nan)
+    saving[known] = law.net_saving(law.net_cost(tau[known], gamma, k[known]))
+    return saving
+
+
+BreakEven = Callable[[int, Draws], Draws]
+"""Mismatch at which a depth breaks even, by k in (0, 1)."""
+
+
 def predicted_crossing(
-    gamma: int, k: Draws, kappa_id: Draws, rho: law.PerClass[Draws], r: Draws
+    gamma: int,
+    k: Draws,
+    kappa_id: Draws,
+    rho: law.PerClass[Draws],
+    r: Draws,
+    *,
+    break_even: BreakEven = law.exact_break_even_mismatch,
 ) -> Draws:
-    """Mean-field break-even schema share by the exact identity, shape [1 + resamples], 1.
+    """Mean-field break-even schema share by an identity, shape [1 + resamples], 1.
 
     k >= 1 never pays (+inf), k <= 0 always does (-inf); NaN where w_S is no lever or anything that
     goes into it is missing.
     """
-    rest = r * rho.reasoning + (1 - r) * rho.prose
+    rest = mixed(0.0, rho, r)
     lever = rho.schema > rest
     rooted = lever & (k > 0) & (k < 1) & (kappa_id > 0)
     eps = np.full(len(k), np.nan)
-    eps[rooted] = law.exact_break_even_mismatch(gamma, k[rooted])
+    eps[rooted] = break_even(gamma, k[rooted])
     with np.errstate(invalid="ignore", divide="ignore"):
         share = (1 - eps / kappa_id - rest) / (rho.schema - rest)
     share = np.where(lever & (k >= 1), np.inf, share)
     crossing: Draws = np.where(lever & (k <= 0), -np.inf, share)
+    return crossing
+
+
+def span_resolved_crossing(savings: law.PerClass[Draws], r: Draws) -> Draws:
+    """Schema share at which long spans break even, from the law's saving in each class, 1."""
+    rest = mixed(0.0, savings, r)
+    lever = savings.schema > rest
+    crossing = np.full(len(r), np.nan)
+    crossing[lever] = law.span_resolved_crossing_share(savings.schema[lever], rest[lever])
     return crossing
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from draftlaw import law
 from draftlaw.inference.resampling import Draws, interval
 from draftlaw.inference.sample import Sample
 
@@ -22,12 +23,9 @@ def intervals(sample: Sample, level: float) -> pd.DataFrame:
     Returns:
         The intervals table.
     """
-    cells = sample.tables.turns[["batch", "depth"]].drop_duplicates()
-    rows = []
-    for batch in sorted(set(cells["batch"])):
-        rows += list(_of_batch(sample, int(batch)))
-        for depth in sorted(cells.loc[cells["batch"] == batch, "depth"]):
-            rows += list(_of_cell(sample, int(batch), int(depth)))
+    cells = sample.cells()
+    rows = [row for batch in sorted({b for b, _ in cells}) for row in _of_batch(sample, batch)]
+    rows += [row for cell in cells for row in _of_cell(sample, *cell)]
     return pd.DataFrame([{**key, **_row(draws, level)} for key, draws in rows])
 
 
@@ -46,8 +44,10 @@ def _of_cell(sample: Sample, batch: int, depth: int) -> Iterator[Named]:
     key = {"batch": batch, "depth": depth, "position_class": "none"}
     for name in "SRF":
         yield {**key, "quantity": "tau", "position_class": name}, sample.tau(name, batch, depth)
-    predicted = sample.predicted_crossing(batch, depth)
-    yield {**key, "quantity": "predicted_crossing"}, predicted
+    yield {**key, "quantity": "predicted_crossing"}, sample.predicted_crossing(batch, depth)
+    first = sample.predicted_crossing(batch, depth, law.first_order_break_even_mismatch)
+    yield {**key, "quantity": "first_order_crossing"}, first
+    yield {**key, "quantity": "span_crossing"}, sample.span_resolved_crossing(batch, depth)
     line = sample.saving_line(batch, depth)
     # a set that is not bounded has no ends
     measured = np.where(line.bounded, line.crossing, np.nan)

@@ -9,8 +9,9 @@ import pandas as pd
 
 from draftlaw.arms import ARM_OF, CONTROL, MIXED
 from draftlaw.inference import estimates
+from draftlaw.inference.estimates import BreakEven
 from draftlaw.inference.resampling import Draws, Resampling, unit_sums
-from draftlaw.law import PerClass
+from draftlaw.law import PerClass, exact_break_even_mismatch
 
 LEVEL_OF_ROOT = 0.9
 """Of the Fieller set that says whether a crossing is bounded: that of P2's interval."""
@@ -125,12 +126,39 @@ class Sample:
         sums = unit_sums(frame, "cluster", self._units[MIXED], ["reasoning", "rest"])
         return estimates.mean(self._weights[MIXED], sums[:, 0], sums[:, 1])
 
-    def predicted_crossing(self, batch: int, depth: int) -> Draws:
-        """w_S* by the exact identity, with everything from arms A, B, C but r, 1."""
-        schema, reasoning, prose = (self.rho(name, batch) for name in "SRF")
-        rho = PerClass(schema, reasoning, prose)
-        r = self.r(batch, depth)
-        return estimates.predicted_crossing(depth, self.k(batch), self.kappa(batch), rho, r)
+    def cells(self) -> list[tuple[int, int]]:
+        """Batch size and depth of every speculative cell, in order."""
+        pairs = (
+            self.tables.turns[["batch", "depth"]].drop_duplicates().sort_values(["batch", "depth"])
+        )
+        return [(int(batch), int(depth)) for batch, depth in pairs.itertuples(index=False)]
+
+    def rhos(self, batch: int) -> PerClass[Draws]:
+        """Predictability rho of every class, each in its own arm, 1."""
+        return PerClass(*(self.rho(name, batch) for name in "SRF"))
+
+    def predicted_crossing(
+        self, batch: int, depth: int, break_even: BreakEven = exact_break_even_mismatch
+    ) -> Draws:
+        """w_S* by an identity, with everything from arms A, B, C but r, 1."""
+        rho, r = self.rhos(batch), self.r(batch, depth)
+        k, kappa = self.k(batch), self.kappa(batch)
+        return estimates.predicted_crossing(depth, k, kappa, rho, r, break_even=break_even)
+
+    def law_savings(self, batch: int, depth: int) -> PerClass[Draws]:
+        """The law's net saving inside each class, 1."""
+        rho, kappa, k = self.rhos(batch), self.kappa(batch), self.k(batch)
+        taus = (
+            estimates.law_length(kappa * (1 - of_class), depth)
+            for of_class in (rho.schema, rho.reasoning, rho.prose)
+        )
+        return PerClass(*(estimates.law_saving(tau, depth, k) for tau in taus))
+
+    def span_resolved_crossing(self, batch: int, depth: int) -> Draws:
+        """w* of the span-resolved law, 1."""
+        return estimates.span_resolved_crossing(
+            self.law_savings(batch, depth), self.r(batch, depth)
+        )
 
     def saving_line(self, batch: int, depth: int) -> estimates.SavingLine:
         """Regression of saving over arm D's turns, evaluated at the pooled r."""

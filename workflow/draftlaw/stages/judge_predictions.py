@@ -8,6 +8,7 @@ import typer
 
 from draftlaw.files import write_json
 from draftlaw.inference.intervals import intervals
+from draftlaw.inference.operator import operator_rule
 from draftlaw.inference.resampling import Resampling
 from draftlaw.inference.sample import Sample, Tables
 from draftlaw.judgement import Verdicts, judge, primary_cell
@@ -16,6 +17,7 @@ from draftlaw.options import Evidence, StudyFolder, parse
 from draftlaw.results import Results
 from draftlaw.tables.analysis import (
     INTERVALS,
+    OPERATOR,
     POSITION_SUMS,
     RISK_SETS,
     TURNS,
@@ -32,7 +34,7 @@ def main(
     seed: Annotated[int, typer.Option(help="Of the resamples.")],
     evidence: Evidence,
 ) -> None:
-    """Write verdicts (a table of readings), intervals, and verdicts.json."""
+    """Write verdicts (a table of readings), intervals, operator, and verdicts.json."""
     results = Results(folder)
     rules = parse(Decisions, decisions, "--decisions")
     tables = Tables(*(results.table(t) for t in (RISK_SETS, POSITION_SUMS, WAVE_COSTS, TURNS)))
@@ -40,6 +42,7 @@ def main(
     readings = verdicts(sample, rules.margins)
     results.write(VERDICTS, readings, evidence)
     results.write(INTERVALS, intervals(sample, rules.level), evidence)
+    results.write(OPERATOR, operator_rule(sample, rules.level), evidence)
     primary = primary_cell(readings, rules)
     judged = Verdicts(
         study=study,

@@ -300,7 +300,16 @@ INTERVALS = Table(
             "quantity",
             pa.string(),
             "what was estimated",
-            among=("tau", "rho", "kappa_id", "k", "predicted_crossing", "measured_crossing"),
+            among=(
+                "tau",
+                "rho",
+                "kappa_id",
+                "k",
+                "predicted_crossing",
+                "first_order_crossing",
+                "span_crossing",
+                "measured_crossing",
+            ),
         ),
         Column("position_class", pa.string(), "of the quantity", among=("S", "R", "F", "none")),
         Column("depth", pa.int16(), "draft tokens per round; 0: not of one depth", "token", low=0),
@@ -309,6 +318,26 @@ INTERVALS = Table(
         Column("low", pa.float64(), "lower end of its interval; -inf: unbounded"),
         Column("high", pa.float64(), "upper end; inf: unbounded"),
         _number("level", "confidence level", low=0, high=1),
+    ),
+)
+
+OPERATOR_SHARES = tuple(place / 10 for place in range(11))
+"""Schema shares w_S that the operator's table lists."""
+
+OPERATOR = Table(
+    "operator",
+    key=("batch", "depth", "share"),
+    columns=(
+        _BATCH,
+        _DEPTH,
+        _number("share", "schema share w_S", low=0, high=1),
+        _maybe("length", "gross speedup: tau + 1, with a draft that costs nothing"),
+        _maybe("saving", "net saving s of the calibrated mean-field law"),
+        Column("low", pa.float64(), "lower end of its interval; -inf: unbounded"),
+        Column("high", pa.float64(), "upper end; inf: unbounded"),
+        _number("level", "confidence level", low=0, high=1),
+        _maybe("spans", "net saving of the span-resolved law"),
+        Column("best", pa.bool_(), "of all depths this saves most here, and it saves"),
     ),
 )
 
