@@ -27,6 +27,7 @@ from draftlaw.checks import CellTables, check_counts, unexplained_rounds
 from draftlaw.comparison import Calibrated, crossings, law_table
 from draftlaw.costs import cost_fits, savings, step_costs, timed, turns
 from draftlaw.errors import DraftLawError
+from draftlaw.results import Results
 from draftlaw.rounds_replay import accepted_lengths as replayed_lengths
 from draftlaw.rounds_replay import replay_rounds
 from draftlaw.simulation import truth as truths
@@ -37,6 +38,8 @@ from draftlaw.simulation.population import ByClass, Design, Population
 from draftlaw.simulation.timing import half_t_moments, noise
 from draftlaw.simulation.truth import population_at, truth
 from draftlaw.simulation.walk import walk
+from draftlaw.stages.check_cells import main as check_cells
+from draftlaw.tables.analysis import INTERVALS
 from draftlaw.tables.engine import ROUNDS, TRACES
 from draftlaw.tables.parquet import Table
 from draftlaw.tables.positions import POSITIONS
@@ -132,13 +135,27 @@ def test_every_file_is_a_table_of_its_kind_and_says_that_it_is_simulated(
     found = {name for name in files(tmp_path) if name.endswith(".parquet")}
     assert found == kinds.keys()
     for name, table in kinds.items():
-        table.read(tmp_path / name)  # checks columns, values and key
+        table.read(tmp_path / name, simulated=True)  # checks columns, values and key
         assert pq.read_schema(tmp_path / name).metadata[b"evidence"] == b"simulated", name
+
+
+def test_no_measured_stage_takes_a_simulated_study(rich: Simulated, tmp_path: Path) -> None:
+    rich.write(tmp_path)
+    with pytest.raises(DraftLawError, match=r"A-g0\.parquet holds simulated data, where measured"):
+        check_cells(tmp_path, ["A"], tmp_path / "checks.json", [3])
+    assert not (tmp_path / "checks.json").exists()
+    results = Results(tmp_path, simulated=True)
+    row = {"quantity": "k", "position_class": "none", "depth": 0, "batch": 1, "level": 0.95}
+    frame = pd.DataFrame([{**row, "estimate": 0.2, "low": 0.1, "high": 0.3}])
+    results.write(INTERVALS, frame, "measured: declared platform")
+    with pytest.raises(DraftLawError, match="holds simulated data"):
+        Results(tmp_path).table(INTERVALS)
+    assert len(results.table(INTERVALS)) == 1
 
 
 def test_a_study_without_mixed_turns_has_no_draws(tmp_path: Path) -> None:
     simulate(LAWFUL, design(clusters={"A": 2}), 1).write(tmp_path)
-    assert DRAWS.read(tmp_path / "draws.parquet").empty
+    assert DRAWS.read(tmp_path / "draws.parquet", simulated=True).empty
     with pytest.raises(ValidationError, match="clusters"):
         Design.model_validate({**design().model_dump(), "clusters": {"E": 1}})
 

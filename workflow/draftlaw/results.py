@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from draftlaw.tables.engine import ROUNDS, TRACES
-from draftlaw.tables.parquet import Table
+from draftlaw.tables.parquet import SIMULATED, Table
 from draftlaw.tables.positions import POSITIONS
 from draftlaw.tables.prompts import PROMPTS
 from draftlaw.tables.replay import REPLAY, REPLAYED_ROUNDS
@@ -17,33 +17,40 @@ from draftlaw.tables.replay import REPLAY, REPLAYED_ROUNDS
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The folder of a study."""
+    """The folder of a study.
+
+    Attributes:
+        folder: where it is.
+        simulated: whether it holds a simulated study; the tables of one are refused elsewhere, and
+            what is written beside them is marked as they are.
+    """
 
     folder: Path
+    simulated: bool = False
 
     def traces(self, arm: str, depth: int) -> pd.DataFrame:
         """Outputs of a cell."""
-        return TRACES.read(self.folder / f"traces/{arm}-g{depth}.parquet")
+        return TRACES.read(self.folder / f"traces/{arm}-g{depth}.parquet", self.simulated)
 
     def rounds(self, arm: str, depth: int) -> pd.DataFrame:
         """Rounds of a cell, as the engine counted them."""
-        return ROUNDS.read(self.folder / f"rounds/{arm}-g{depth}.parquet")
+        return ROUNDS.read(self.folder / f"rounds/{arm}-g{depth}.parquet", self.simulated)
 
     def prompts(self, arm: str) -> pd.DataFrame:
         """Frozen prompts of an arm."""
-        return PROMPTS.read(self.folder / f"prompts/{arm}.parquet")
+        return PROMPTS.read(self.folder / f"prompts/{arm}.parquet", self.simulated)
 
     def positions(self, arm: str) -> pd.DataFrame:
         """Labelled output positions of an arm's baseline."""
-        return POSITIONS.read(self.folder / f"positions/{arm}.parquet")
+        return POSITIONS.read(self.folder / f"positions/{arm}.parquet", self.simulated)
 
     def replay(self, arm: str) -> pd.DataFrame:
         """Both models at those positions."""
-        return REPLAY.read(self.folder / f"replay/{arm}.parquet")
+        return REPLAY.read(self.folder / f"replay/{arm}.parquet", self.simulated)
 
     def replayed_rounds(self, arm: str) -> pd.DataFrame:
         """Rounds that the replay implies, at every depth."""
-        return REPLAYED_ROUNDS.read(self.folder / f"replay/{arm}-rounds.parquet")
+        return REPLAYED_ROUNDS.read(self.folder / f"replay/{arm}-rounds.parquet", self.simulated)
 
     def clusters(self, arm: str) -> Mapping[str, str]:
         """Sampling unit of each request of an arm."""
@@ -52,11 +59,12 @@ class Results:
 
     def table(self, table: Table) -> pd.DataFrame:
         """One of the study's own tables."""
-        return table.read(self.path(table))
+        return table.read(self.path(table), self.simulated)
 
     def write(self, table: Table, frame: pd.DataFrame, evidence: str) -> None:
         """Write one of the study's own tables, with its evidence grade in the file."""
-        table.write(frame, self.path(table), {"evidence": evidence})
+        grade = SIMULATED if self.simulated else evidence
+        table.write(frame, self.path(table), {"evidence": grade})
 
     def path(self, table: Table) -> Path:
         """Where one of the study's own tables lies."""

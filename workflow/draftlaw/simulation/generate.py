@@ -19,11 +19,12 @@ from draftlaw.simulation.population import Design, Population
 from draftlaw.simulation.timing import drift, steps_taken, time_steps
 from draftlaw.simulation.walk import Walk, walk
 from draftlaw.tables.engine import ROUNDS, TRACES
+from draftlaw.tables.parquet import SIMULATED
 from draftlaw.tables.positions import POSITIONS
 from draftlaw.tables.prompts import PROMPTS
 from draftlaw.tables.replay import REPLAY, REPLAYED_ROUNDS
 
-EVIDENCE = {"evidence": "simulated"}
+EVIDENCE = {"evidence": SIMULATED}
 """The note that every file carries."""
 
 GRAMMAR_ARMS = ("B", MIXED)

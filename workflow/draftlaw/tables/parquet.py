@@ -17,6 +17,9 @@ from draftlaw.files import atomic_file
 
 Scalar = str | int | float
 
+SIMULATED = "simulated"
+"""Evidence grade of a file that no measured study may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -97,11 +100,16 @@ class Table:
         with atomic_file(path) as temporary:
             pq.write_table(arrow, temporary, compression="zstd")
 
-    def read(self, path: Path) -> pd.DataFrame:
+    def read(self, path: Path, simulated: bool = False) -> pd.DataFrame:
         """Read `path` and check it.
 
+        Args:
+            path: the Parquet file.
+            simulated: whether simulated data is what is wanted; else it is refused.
+
         Raises:
-            DraftLawError: the file is missing, damaged, or a table of another kind.
+            DraftLawError: the file is missing, damaged, or a table of another kind, or its data is
+                simulated.
         """
         again = "Delete the file and run the rule that makes it again"
         try:
@@ -114,6 +122,9 @@ class Table:
         if not arrow.schema.equals(self.schema, check_metadata=False):
             difference = _difference(arrow.schema, self.schema)
             raise DraftLawError(f"{path} is no {self.name} table: {difference}", again)
+        marked = (arrow.schema.metadata or {}).get(b"evidence") == SIMULATED.encode()
+        if marked and not simulated:
+            raise DraftLawError(f"{path} holds simulated data, where measured is expected", again)
         frame: pd.DataFrame = arrow.to_pandas()
         for column in self.columns:
             if column.nullable and pa.types.is_string(column.dtype):
