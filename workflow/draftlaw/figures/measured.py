@@ -52,7 +52,9 @@ def saving_by_share(
     figure, cells = _by_batch_and_depth(crossings, 2.3, "schema share $w_S$", "net saving $s$")
     for axes, crossing in cells:
         _draw_savings(axes, _cell(law, crossing), crossing)
-        axes.set_title(_break_evens(crossing), fontsize=style.SMALL, linespacing=1.9)
+        measured, predicted = _break_evens(crossing)
+        axes.set_title(measured, fontsize=style.SMALL, pad=13)
+        _above(axes, predicted)
     marker: style.Look = {"color": "black", "marker": "o", "linestyle": ""}
     handles = [
         Line2D([], [], **_LAW, label="law, mean field"),
@@ -102,14 +104,20 @@ def _draw_savings(axes: Axes, law: pd.DataFrame, crossing: pd.Series) -> None:
         axes.plot(crossing["share_measured"], 0, "X", color=style.TURN.color, clip_on=False)
 
 
-def _break_evens(crossing: pd.Series) -> str:
-    """Every break-even share w_S*, also those outside [0, 1], which no marker shows."""
+def _above(axes: Axes, text: str) -> None:
+    """A second line of the title: LaTeX would set it closer than descenders allow."""
+    look: style.Look = {"ha": "center", "va": "bottom", "fontsize": style.SMALL}
+    axes.annotate(text, (0.5, 1), (0, 4), "axes fraction", "offset points", **look)
+
+
+def _break_evens(crossing: pd.Series) -> tuple[str, str]:
+    """Every break-even share w_S*, also those outside [0, 1], which no marker shows: two lines."""
     exact, first, measured = (
         _number(float(crossing[name]))
         for name in ("share_exact", "share_first_order", "share_measured")
     )
     cell = f"{_cell_name(crossing)}: measured {measured}"
-    return f"{cell}\nexact {exact}, first order {first}"
+    return cell, f"exact {exact}, first order {first}"
 
 
 def turns(turns: pd.DataFrame, crossings: pd.DataFrame, evidence: str) -> Figure:
