@@ -137,9 +137,9 @@ def test_a_table_keeps_meanings_units_and_notes(tmp_path: Path) -> None:
     row = {"request_id": "a", "batch": 1, "depth": 4, "round": 0, "start": 1}
     frame = pd.DataFrame([{**row, "accepted": 2, "emitted": 3, "truncated": False}])
     path = tmp_path / "rounds.parquet"
-    REPLAYED_ROUNDS.write(frame, path, {"evidence": "simulated"})
+    REPLAYED_ROUNDS.write(frame, path, {"evidence": "measured"})
     schema = pq.read_schema(path)
-    assert schema.metadata[b"evidence"] == b"simulated"
+    assert schema.metadata[b"evidence"] == b"measured"
     assert schema.field("start").metadata[b"unit"] == b"token"
     assert REPLAYED_ROUNDS.read(path)["accepted"].tolist() == [2]
     with pytest.raises(DraftLawError, match=r"column 'start' fails .* with 0 \(1 cases"):
