@@ -85,7 +85,8 @@ def test_the_workflow_stops_at_once_at_another_tokenizer(target: Path, tmp_path:
         "draft": {"kind": "folder", "path": str(draft)},
     }
     (work / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    done = soonest(["--config", "study=smoke"], work, within=5)
+    # one core: no download runs beside the check, so that the network's speed is not timed
+    done = soonest(["--cores", "1", "--config", "study=smoke"], work, within=5)
     assert done.returncode != 0
     assert "draftlaw check-pair: pair: the tokenizers' vocabularies differ: 'Ġof'" in done.stderr
     assert "Take a draft of the target's own family" in done.stderr
