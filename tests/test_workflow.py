@@ -13,6 +13,7 @@ import yaml
 
 from conftest import ACTIVATED, REPO, run_snakemake
 from draftlaw.closure import source_files
+from draftlaw.study import validate
 
 STAGES = REPO / "workflow/draftlaw/stages"
 
@@ -29,16 +30,16 @@ def planned(arguments: list[str], folder: Path = REPO) -> Counter[str]:
     return Counter({rule: int(count) for rule, count in rows})
 
 
-@pytest.mark.parametrize("study", ["embedded", "smoke", "h200"])
+@pytest.mark.parametrize("study", ["embedded", "smoke", "h200", "h200_invariant"])
 def test_every_study_plans(study: str, tmp_path: Path) -> None:
     folder = workspace(tmp_path)
-    config = yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8"))
+    config = validate(yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8")))
+    planned_study = config.studies[study]
+    launches = planned_study.launches
     jobs = planned(["--config", f"study={study}"], folder)
-    depths = config["studies"][study].get("depths", config["studies"]["embedded"]["depths"])
     assert jobs["collect_traces"] == 4
-    launches = config["studies"][study].get("launches", config["studies"]["embedded"]["launches"])
-    assert jobs["relaunch_baseline"] == 4 * (launches["baseline"] - 1)
-    assert jobs["measure_rounds"] == 4 * len(depths) * launches["speculative"]
+    assert jobs["relaunch_baseline"] == 4 * (launches.baseline - 1)
+    assert jobs["measure_rounds"] == 4 * len(planned_study.depths) * launches.speculative
     assert jobs["replay_positions"] == jobs["label_positions"] == 4
     assert jobs["check_pair"] == jobs["check_cells"] == jobs["measure_entropy"] == 1
 
