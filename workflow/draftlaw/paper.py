@@ -163,6 +163,8 @@ VALUES = (
     Value(KAPPAS, "mean_predictability", "kappa_mean_rho", _SHARE),
     Value(KAPPAS, "kappa_id", "kappa_id", _SHARE),
     Value(KAPPAS, "kappa_pos", "kappa_pos", _SHARE),
+    Value(KAPPAS, "kappa_one_hot", "kappa_one_hot", _SHARE),
+    Value(KAPPAS, "kappa_sampled", "kappa_sampled", _SHARE),
     Value(KAPPAS, "kappa_ls", "kappa_ls", _SHARE),
     Value(KAPPAS, "kappa_ls_se", "kappa_ls_se", _SHARE),
     Value(KAPPAS, "intercept", "intercept", _SHARE),
