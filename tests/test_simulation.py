@@ -104,7 +104,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(
     assert one == again
     assert one.keys() == other.keys()
     unlike = {name for name in one if one[name] != other[name]}
-    assert {"replay/A.parquet", "rounds/D-g8.parquet", "draws.parquet"} <= unlike
+    assert {"replay/A.parquet", "rounds/D-g8-l0.parquet", "draws.parquet"} <= unlike
 
 
 def test_what_is_added_changes_nothing_else(rich: Simulated) -> None:

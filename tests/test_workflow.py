@@ -214,7 +214,7 @@ CHANGES = {
         "config.yaml",
         "title: the embedded study on four prompts an arm",
         "title: four prompts an arm",
-        ALL_ANALYSIS,
+        {"check_cells": 1, **ALL_ANALYSIS},
     ),
     "the bins of a curve": ("config.yaml", "bins: 6", "bins: 5", {"fit_kappa": 1, **CONCLUSIONS}),
     "a depth more": (
