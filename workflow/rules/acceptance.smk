@@ -10,7 +10,6 @@ rule measure_acceptance:
         replayed=arms("results/{study}/replay/{arm}-rounds.parquet"),
         spec_traces=cells("results/{study}/traces/{arm}-g{depth}-l0.parquet"),
         spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}-l0.parquet"),
-        checks=ancient("results/{study}/checks.json"),
         code=code("measure-acceptance"),
     output:
         tables("risk_sets", "hazards", "accepted", "round_means"),

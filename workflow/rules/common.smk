@@ -69,7 +69,11 @@ def code(stage):
 
 
 def checked_pair(wildcards):
-    """The pair's check, before a model is loaded; it is waited for, but its date does not matter."""
+    """The pair's check, before a model is loaded; it is waited for, but its date does not matter.
+
+    Snakemake looks for no other reason to run a job below one that runs, even if what it waits for
+    is ancient: only a check whose code is part of what makes the models may be waited for so.
+    """
     if study(wildcards).pair.draft is None:
         return []
     return ancient(f"results/{wildcards.study}/models/pair.json")

@@ -8,7 +8,6 @@ rule measure_costs:
         positions=arms("results/{study}/positions/{arm}.parquet"),
         traces=launches("results/{study}/traces/{arm}-g{depth}-l{launch}.parquet"),
         rounds=launches("results/{study}/rounds/{arm}-g{depth}-l{launch}.parquet"),
-        checks=ancient("results/{study}/checks.json"),
         code=code("measure-costs"),
     output:
         tables(
