@@ -13,7 +13,7 @@ rule measure_acceptance:
         checks=ancient("results/{study}/checks.json"),
         code=code("measure-acceptance"),
     output:
-        tables("risk_sets", "hazards", "accepted", "round_means"),
+        tables("risk_sets", "hazards", "accepted", "round_means", "cell_lengths"),
     log:
         "results/{study}/logs/measure_acceptance.log",
     benchmark:

@@ -34,13 +34,13 @@ rule fit_kappa:
 
 
 rule compare_law:
-    """The law's accepted lengths, savings and crossings beside the measured ones."""
+    """The law's accepted lengths, costs and crossings beside the measured ones, with its errors."""
     input:
         calibration=tables("kappas", "cost_fits", "entropy"),
-        measured=tables("accepted", "savings", "turns"),
+        measured=tables("accepted", "cell_lengths", "step_costs", "savings", "turns"),
         code=code("compare-law"),
     output:
-        tables("law", "crossings"),
+        tables("law", "law_errors", "crossings"),
     log:
         "results/{study}/logs/compare_law.log",
     benchmark:
