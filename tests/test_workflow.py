@@ -148,6 +148,7 @@ DOWNSTREAM_OF_REPLAY = {
     "check_cells": 1,
     "measure_acceptance": 1,
     "fit_kappa": 1,
+    "compare_predictors": 1,
     **CONCLUSIONS,
 }
 DOWNSTREAM_OF_ROUNDS = {
@@ -164,6 +165,7 @@ ONE_ARM = {
     "replay_rounds": 1,
     "measure_entropy": 1,
     "fit_kappa": 1,
+    "compare_predictors": 1,
     **DOWNSTREAM_OF_ROUNDS,
 }
 ALL_ANALYSIS = {
@@ -171,6 +173,7 @@ ALL_ANALYSIS = {
     "measure_acceptance": 1,
     "measure_costs": 1,
     "fit_kappa": 1,
+    "compare_predictors": 1,
     **CONCLUSIONS,
 }
 MODULE = "workflow/draftlaw"
@@ -212,7 +215,12 @@ CHANGES = {
         "title: four prompts an arm",
         ALL_ANALYSIS,
     ),
-    "the bins of a curve": ("config.yaml", "bins: 6", "bins: 5", {"fit_kappa": 1, **CONCLUSIONS}),
+    "the bins of a curve": (
+        "config.yaml",
+        "bins: 6",
+        "bins: 5",
+        {"fit_kappa": 1, "compare_predictors": 1, **CONCLUSIONS},
+    ),
     "a depth more": (
         "config.yaml",
         "depths: [4]\n    batches: [1, 4]",

@@ -16,7 +16,7 @@ import pandas as pd
 from draftlaw import law
 from draftlaw.arms import ARM_OF, CONTROL, MIXED
 from draftlaw.mean_field import MeanField
-from draftlaw.tables.analysis import FORMS
+from draftlaw.tables.analysis import LAW_FORMS
 
 NAN = float("nan")
 
@@ -197,7 +197,7 @@ def _forms(at: Calibrated, shares: Shares, cell: Mapping[Any, Any]) -> Iterator[
         "overhead": (tau, at.k_free, at.overhead),
         "replayed": (float(cell["tau_replayed"]), *law_s),
     }
-    for form in FORMS:
+    for form in LAW_FORMS:
         length, k, overhead = forms[form]
         cost = _cost(length, depth, k, overhead)
         yield {"form": form, "tau_predicted": length, "cost_predicted": cost}

@@ -244,7 +244,7 @@ LAW = Table(
     ),
 )
 
-FORMS = ("mean_field", "span_resolved", "overhead", "replayed")
+LAW_FORMS = ("mean_field", "span_resolved", "overhead", "replayed")
 """Forms of the law's prediction: the law itself, and three that each change one thing in it."""
 
 LAW_ERRORS = Table(
@@ -260,7 +260,7 @@ LAW_ERRORS = Table(
             "mean_field: the law at the arm's class mix; span_resolved: its tau by the harmonic "
             "mean over classes; overhead: its cost with the fitted fixed cost of a round; "
             "replayed: its tau as the replay has it",
-            among=FORMS,
+            among=LAW_FORMS,
         ),
         _count("rounds", "rounds that the engine counted"),
         _count("truncated", "those cut by the end of their output"),
