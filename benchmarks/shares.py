@@ -23,9 +23,9 @@ def main(
     """Write both ratios, by arm and in all."""
     replay = {name: _seconds(folder, name) for name in arm}
     engine = {
-        name: sum(_run(folder, f"generate/{name}-g{gamma}") for gamma in depth) for name in arm
+        name: sum(_run(folder, f"generate/{name}-g{gamma}-l0") for gamma in depth) for name in arm
     }
-    records = [read_json(folder / f"engine/{a}-g{d}.json") for a in arm for d in [0, *depth]]
+    records = [read_json(folder / f"engine/{a}-g{d}-l0.json") for a in arm for d in [0, *depth]]
     starts = sum(record["seconds"]["start_up"] for record in records)
     work = sum(record["seconds"]["measurement"] for record in records)
     ratios = [replay[name] / engine[name] for name in arm]

@@ -30,6 +30,8 @@ def control(kappa: float, requests: int = 40, length: int = 200, seed: int = 0) 
             "entropy": entropy,
             "unpredictability": gap,
             "mismatch": (random.random(len(gap)) < kappa * gap).astype(float),
+            "one_hot": 0.9 * kappa * gap,
+            "sampled": 0.5 * kappa * gap,
         }
     )
 
@@ -53,6 +55,9 @@ def test_kappas_by_their_formulas() -> None:
     x = 1 - np.exp(-entropy)
     assert row["kappa_id"] == pytest.approx(mismatch.mean() / (1 - np.exp(-entropy.mean())))
     assert row["kappa_pos"] == pytest.approx(mismatch.sum() / x.sum())
+    for name, factor in (("kappa_one_hot", 0.9), ("kappa_sampled", 0.5)):
+        expected = factor * 0.5 * x.mean() / (1 - np.exp(-entropy.mean()))
+        assert row[name] == pytest.approx(expected)
     assert row["kappa_ls"] == pytest.approx((x * mismatch).sum() / (x * x).sum())
 
 

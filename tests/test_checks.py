@@ -8,15 +8,17 @@ import pytest
 
 from draftlaw.checks import (
     CellTables,
-    across_batches,
+    Row,
+    at_other_batches,
     check_counts,
-    divergences,
+    compare_outputs,
     unexplained_rounds,
 )
 from draftlaw.errors import DraftLawError
 from draftlaw.outputs import first_difference
 from draftlaw.rounds import Outcome, Step, round_rows, trace_row
 from draftlaw.rounds_replay import replay_rounds
+from draftlaw.tables.checks import DIVERGENCES, IDENTITY
 
 DEPTH = 3
 
@@ -60,6 +62,7 @@ def replay(tokens: list[int], match: list[bool], batch: int = 1) -> pd.DataFrame
             "batch": batch,
             "position": range(size),
             "match": match,
+            "target_top1": tokens,
             "margin": np.linspace(1, 2, size),
             "draft_margin": np.linspace(0.1, 0.2, size),
             "draft_gap": np.where(match, 0.0, 0.5),
@@ -67,12 +70,20 @@ def replay(tokens: list[int], match: list[bool], batch: int = 1) -> pd.DataFrame
     )
 
 
+def differences(cell: CellTables, reference: pd.DataFrame, near: pd.DataFrame) -> list[Row]:
+    counts, found = compare_outputs("speculation", cell, reference, near)
+    IDENTITY.check(counts, "here")
+    DIVERGENCES.check(found, "here")
+    assert counts["differing"].sum() == len(found)
+    return found.replace({np.nan: None}).to_dict("records")
+
+
 def test_a_whole_cell_passes_and_is_explained() -> None:
     measured, positions = cell([WHOLE]), replay(TOKENS, MATCH)
     check_counts(measured)
     replayed = replay_rounds(positions, [DEPTH])
     assert unexplained_rounds(measured, measured.traces, replayed, positions) == []
-    assert divergences(measured, measured.traces, positions) == []
+    assert differences(measured, measured.traces, positions) == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +99,7 @@ def test_a_whole_cell_passes_and_is_explained() -> None:
 def test_a_changed_count_is_found(column: str, row: int, change: int) -> None:
     measured = cell([WHOLE])
     measured.rounds.loc[row, column] += change
-    with pytest.raises(DraftLawError, match=r"cell X-g3: .*(counting rule|engine counted)"):
+    with pytest.raises(DraftLawError, match=r"cell X-g3-l0: .*(counting rule|engine counted)"):
         check_counts(measured)
 
 
@@ -116,7 +127,8 @@ def test_a_diverged_output_is_listed_with_both_tokens_and_the_margin() -> None:
     measured, positions = cell([WHOLE]), replay(TOKENS, MATCH)
     tokens = [*TOKENS[:4], 99, *TOKENS[5:]]
     changed = cell([outcome("r", tokens, [3, 3], [2, 3])])
-    (found,) = divergences(changed, measured.traces, positions)
+    (found,) = differences(changed, measured.traces, positions)
+    assert found["target_top1"] == 9
     assert (found["position"], found["token"], found["baseline_token"]) == (4, 99, 9)
     assert found["target_margin"] == pytest.approx(positions["margin"][4])
     assert (
@@ -127,8 +139,11 @@ def test_a_diverged_output_is_listed_with_both_tokens_and_the_margin() -> None:
 def test_the_baseline_is_compared_across_batch_sizes() -> None:
     one, eight = cell([WHOLE]), cell([outcome("r", TOKENS[:-1], [3, 2], [2, 3])], batch=8)
     both = CellTables("X", 0, pd.concat([one.traces, eight.traces]), one.rounds, {})
-    (found,) = across_batches(both, replay(TOKENS, MATCH))
+    others, reference = at_other_batches(both)
+    (found,) = differences(others, reference, replay(TOKENS, MATCH))
     assert (found["batch"], found["position"], found["token"]) == (8, 6, None)
+    alone, nothing = at_other_batches(one)
+    assert differences(alone, nothing, replay(TOKENS, MATCH)) == []
 
 
 def test_first_difference() -> None:

@@ -19,6 +19,7 @@ from conftest import REPO, make
 from draftlaw.checks import CellTables, check_conditions, check_counts
 from draftlaw.errors import DraftLawError
 from draftlaw.files import read_json
+from draftlaw.tables.checks import COMPARISONS, DIVERGENCES, IDENTITY
 from draftlaw.tables.engine import ROUNDS, TRACES
 from draftlaw.tables.prompts import PROMPTS
 
@@ -135,7 +136,7 @@ def test_the_length_limit_inside_a_round_is_not_over_counted(own_draft: CellTabl
 def test_one_changed_count_is_found(shuffled: CellTables, column: str) -> None:
     rounds = shuffled.rounds.copy()
     rounds.loc[rounds.index[3], column] += 1
-    with pytest.raises(DraftLawError, match="X-g4"):
+    with pytest.raises(DraftLawError, match="X-g4-l0"):
         check_counts(CellTables("X", DEPTH, shuffled.traces, rounds, shuffled.record))
 
 
@@ -159,7 +160,7 @@ def test_unequal_conditions_stop_the_run(own_draft: CellTables, shuffled: CellTa
     assert check_conditions([own_draft, shuffled])["model_runner"].endswith("CPUModelRunner")
     other = {**shuffled.record["conditions"], "async_scheduling": True}
     cell = CellTables("Y", DEPTH, shuffled.traces, shuffled.rounds, {"conditions": other})
-    with pytest.raises(DraftLawError, match="async_scheduling is False in cell X-g4 but True"):
+    with pytest.raises(DraftLawError, match="async_scheduling is False in cell X-g4-l0 but True"):
         check_conditions([own_draft, cell])
 
 
@@ -171,12 +172,13 @@ class TestSmoke:
             CellTables(
                 arm,
                 depth,
-                TRACES.read(smoke / f"traces/{arm}-g{depth}.parquet"),
-                ROUNDS.read(smoke / f"rounds/{arm}-g{depth}.parquet"),
-                read_json(smoke / f"engine/{arm}-g{depth}.json"),
+                TRACES.read(smoke / f"traces/{arm}-g{depth}-l{launch}.parquet"),
+                ROUNDS.read(smoke / f"rounds/{arm}-g{depth}-l{launch}.parquet"),
+                read_json(smoke / f"engine/{arm}-g{depth}-l{launch}.json"),
+                launch,
             )
             for arm in "ABCD"
-            for depth in (0, 4)
+            for depth, launch in ((0, 0), (0, 1), (4, 0))
         ]
 
     def test_counts_hold_in_every_cell(self, smoke: Path) -> None:
@@ -188,14 +190,29 @@ class TestSmoke:
         self, smoke: Path
     ) -> None:
         found = read_json(smoke / "checks.json")
-        assert found["diverged_outputs"] == []
         assert found["unexplained_rounds"] == []
-        compared = sum(row["rounds"] for row in found["cells"] if not row["cell"].endswith("-g0"))
+        compared = sum(row["rounds"] for row in found["cells"] if "-g0-" not in row["cell"])
         assert compared > 100
 
+    def test_the_baseline_repeats_itself_and_speculation_repeats_it(self, smoke: Path) -> None:
+        identity = IDENTITY.read(smoke / "identity.parquet")
+        assert DIVERGENCES.read(smoke / "divergences.parquet").empty
+        assert (identity["differing"] == 0).all()
+        compared = identity.groupby(["comparison", "arm"])["requests"].sum().unstack()
+        assert set(compared.index) == set(COMPARISONS)
+        wanted = [len(PROMPTS.read(smoke / f"prompts/{arm}.parquet")) for arm in compared.columns]
+        for comparison, batches in (("repeat", 2), ("relaunch", 2), ("speculation", 2)):
+            assert compared.loc[comparison].tolist() == [batches * n for n in wanted]
+        assert compared.loc["shape"].tolist() == wanted
+
+    def test_a_relaunch_is_another_process(self, smoke: Path) -> None:
+        first, second = (ROUNDS.read(smoke / f"rounds/A-g0-l{launch}.parquet") for launch in (0, 1))
+        assert set(first["launch"]) == {0} and set(second["launch"]) == {1}
+        assert (first["step_seconds"] != second["step_seconds"]).all()
+
     def test_the_grammar_was_active_and_cuts_are_rejections(self, smoke: Path) -> None:
-        traces = TRACES.read(smoke / "traces/B-g4.parquet")
-        rounds = ROUNDS.read(smoke / "rounds/B-g4.parquet")
+        traces = TRACES.read(smoke / "traces/B-g4-l0.parquet")
+        rounds = ROUNDS.read(smoke / "rounds/B-g4-l0.parquet")
         assert traces["grammar_held"].eq(True).all()
         assert traces["valid_calls"].sum() > 0
         cut = rounds[rounds["grammar_cut"] & ~rounds["truncated"]]
@@ -231,19 +248,19 @@ class TestSmoke:
 
 
 def test_a_damaged_table_is_refused(smoke: Path, tmp_path: Path) -> None:
-    whole = (smoke / "rounds/A-g4.parquet").read_bytes()
+    whole = (smoke / "rounds/A-g4-l0.parquet").read_bytes()
     part = tmp_path / "rounds.parquet"
     part.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DraftLawError, match=r"rounds\.parquet is damaged"):
         ROUNDS.read(part)
     with pytest.raises(DraftLawError, match=r"is no traces table: column 'wave'|is missing"):
-        TRACES.read(smoke / "rounds/A-g4.parquet")
+        TRACES.read(smoke / "rounds/A-g4-l0.parquet")
 
 
 def test_positions_and_replay_cover_every_output_token(smoke: Path) -> None:
     make("results/smoke/checks.json")
     for arm in "ABCD":
-        traces = TRACES.read(smoke / f"traces/{arm}-g0.parquet")
+        traces = TRACES.read(smoke / f"traces/{arm}-g0-l0.parquet")
         positions = pd.read_parquet(smoke / f"positions/{arm}.parquet")
         replay = pd.read_parquet(smoke / f"replay/{arm}.parquet")
         assert len(positions) == len(replay) == traces["output_tokens"].sum()

@@ -17,6 +17,7 @@ from draftlaw import law
 from draftlaw import verdicts as read
 from draftlaw.acceptance import accepted_lengths, hazards
 from draftlaw.costs import cost_fits
+from draftlaw.identity import Outputs
 from draftlaw.inference.estimates import (
     accepted_length,
     cost_slope,
@@ -28,10 +29,11 @@ from draftlaw.inference.intervals import intervals
 from draftlaw.inference.operator import operator_rule
 from draftlaw.inference.resampling import Resampling, doubt, interval, unit_sums
 from draftlaw.inference.sample import Sample, Tables
-from draftlaw.judgement import Cell, Judgement, judge, primary_cell, schema
+from draftlaw.judgement import Judgement, judge, primary_cell, schema
 from draftlaw.margins import Decisions
 from draftlaw.mean_field import MeanField
 from draftlaw.tables.analysis import INTERVALS, OPERATOR, OPERATOR_SHARES
+from draftlaw.tables.checks import COMPARISONS, DIVERGENCES
 
 DECISIONS = Decisions.model_validate(
     {
@@ -44,6 +46,7 @@ DECISIONS = Decisions.model_validate(
             "high_share": 0.6,
             "composition": 0.15,
             "requests": 3,
+            "tie": 0.125,
         },
     }
 )
@@ -265,10 +268,35 @@ def study(
     return Sample(tables, RESAMPLING)
 
 
-def judged(sample: Sample) -> dict[str, Judgement]:
+def outputs(
+    differing: dict[str, int] | None = None, *, requests: int = 48, margin: float = 0.05
+) -> Outputs:
+    """Outputs of one arm, compared in every way, of which some differ.
+
+    Args:
+        differing: how many, by comparison.
+        requests: compared in each; 0: never.
+        margin: of the target where speculation's outputs part, nat.
+    """
+    differing = differing or {}
+    key = {"arm": "A", "depth": 4, "launch": 0, "batch": 1}
+    counts = [
+        {**key, "comparison": name, "requests": requests, "differing": differing.get(name, 0)}
+        for name in COMPARISONS
+    ]
+    parted = {"position": 3, "token": 7, "baseline_token": 8, "target_top1": 8}
+    rows = [
+        {**key, "comparison": name, "request_id": f"r{n}", **parted, "target_margin": margin}
+        for name, count in differing.items()
+        for n in range(count)
+    ]
+    return Outputs(pd.DataFrame(counts), pd.DataFrame(rows, columns=DIVERGENCES.names))
+
+
+def judged(sample: Sample, found: Outputs | None = None) -> dict[str, Judgement]:
     readings = read.verdicts(sample, DECISIONS.margins)
     primary = primary_cell(readings, DECISIONS)
-    found = judge(readings, sample.tables.turns, primary, DECISIONS, sample.launches())
+    found = judge(readings, found or outputs(), primary, DECISIONS, sample.launches())
     return {judgement.prediction: judgement for judgement in found}
 
 
@@ -449,15 +477,63 @@ def test_r2_is_not_diagnostic_where_the_law_itself_predicts_a_loss() -> None:
 # --- P4, Holm, and what is missing ----------------------------------------------------------------
 
 
-def test_p4_is_never_supported_without_its_controls() -> None:
-    assert judged(study())["P4"].label == "A/A control not measured"
-    assert "differing" in judged(study(identical=False))["P4"].label
-    wanting = DECISIONS.margins.model_copy(update={"requests": 299})
-    sample = study()
-    rows = read.verdicts(sample, wanting)
-    decisions = DECISIONS.model_copy(update={"margins": wanting})
-    found = judge(rows, sample.tables.turns, Cell(depth=4, batch=1), decisions, 3)[3]
-    assert (found.verdict, found.label) == ("inconclusive", "n too small")
+REQUESTS = DECISIONS.margins.requests
+
+
+@pytest.mark.parametrize(
+    ("differing", "requests", "verdict", "label"),
+    [
+        ({}, REQUESTS, "supported", ""),
+        ({}, REQUESTS - 1, "inconclusive", "n too small"),
+        ({"shape": 5}, REQUESTS, "supported", ""),
+        ({"repeat": 1}, REQUESTS, "inconclusive", "platform not deterministic"),
+        ({"relaunch": 1, "speculation": 1}, REQUESTS, "inconclusive", "platform not deterministic"),
+        ({"speculation": 1}, REQUESTS, "refuted", "numerical tie"),
+        ({"speculation": 1}, REQUESTS - 1, "refuted", "numerical tie"),
+    ],
+)
+def test_p4(differing: dict[str, int], requests: int, verdict: str, label: str) -> None:
+    found = judged(study(), outputs(differing, requests=requests))["P4"]
+    assert (found.verdict, found.label) == (verdict, label)
+    holds = {"refuted": "holds", "supported": "does not hold"}
+    assert found.refutation.inferential == holds.get(verdict, "undecided")
+
+
+def test_p4_is_never_decided_without_its_controls() -> None:
+    whole = outputs({"speculation": 1})
+    for control in ("repeat", "relaunch"):
+        compared = whole.identity[whole.identity["comparison"] != control]
+        found = judged(study(), Outputs(compared, whole.divergences))["P4"]
+        assert (found.verdict, found.label) == (
+            "inconclusive",
+            "differing outputs, A/A control not measured",
+        )
+
+
+@pytest.mark.parametrize(
+    ("margin", "best", "tie"),
+    [(0.05, 8, True), (0.125, 7, True), (0.126, 8, False), (0.05, 9, False), (np.nan, 8, False)],
+)
+def test_an_output_parts_at_a_numerical_tie_or_not(margin: float, best: int, tie: bool) -> None:
+    """A tie: the two best tokens are near each other, and one of the outputs took the best."""
+    found = outputs({"speculation": 2}, margin=margin)
+    found.divergences["target_top1"] = best
+    assert DECISIONS.margins.tie == 0.125
+    assert found.ties(DECISIONS.margins.tie).tolist() == [tie, tie]
+    label = judged(study(), found)["P4"].label
+    assert label == ("numerical tie" if tie else "algorithmic")
+
+
+def test_p4_counts_a_request_once_per_batch_size() -> None:
+    found = outputs({"speculation": 2}, requests=300)
+    deeper = found.identity.assign(depth=8), found.divergences.assign(depth=8)
+    other = found.identity.assign(batch=8, requests=200), found.divergences.assign(batch=8)
+    both = Outputs(
+        pd.concat([found.identity, deeper[0], other[0]]),
+        pd.concat([found.divergences, deeper[1], other[1]]),
+    )
+    assert both.fewest_requests() == 200
+    assert len(both.differing()) == 4
 
 
 def test_holm_counts_p3_among_the_three() -> None:

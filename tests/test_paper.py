@@ -18,6 +18,7 @@ from conftest import REPO
 from draftlaw import verdicts as read
 from draftlaw.errors import DraftLawError
 from draftlaw.files import write_json
+from draftlaw.identity import Outputs
 from draftlaw.judgement import Verdicts, judge, primary_cell
 from draftlaw.margins import Decisions
 from draftlaw.paper import NOT_ESTIMABLE, TABLES, VALUES, tex, typed_numbers
@@ -38,6 +39,7 @@ from draftlaw.tables.analysis import (
     TURNS,
     VERDICTS,
 )
+from draftlaw.tables.checks import COMPARISONS, DIVERGENCES, IDENTITY
 from draftlaw.tables.parquet import Column, Table
 
 EVIDENCE = "measured: rehearsal on a table made by hand"
@@ -60,6 +62,8 @@ LEVELS: dict[str, tuple[Any, ...]] = {
     "position_class": ("S", "R", "F"),
     "variant": ("all", "unforced", "unlooped", "unforced_unlooped"),
     "offset": (1, 2),
+    "launch": (0, 1),
+    "comparison": COMPARISONS,
     "half": ("fit", "check", "all"),
     "request_id": ("r/0", "r/1"),
     "share": (0.0, 0.5, 1.0),
@@ -138,9 +142,10 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(results: Results) -> Verdicts:
     """Verdicts made of the readings in the study's tables."""
-    readings, turns = results.table(VERDICTS), results.table(TURNS)
+    readings = results.table(VERDICTS)
     primary = primary_cell(readings, DECISIONS)
-    found = judge(readings, turns, primary, DECISIONS, launches=3)
+    outputs = Outputs(frame(IDENTITY), frame(DIVERGENCES)[:0])
+    found = judge(readings, outputs, primary, DECISIONS, launches=3)
     return Verdicts(study="embedded", evidence=EVIDENCE, level=0.95, launches=3, judgements=found)
 
 

@@ -131,7 +131,8 @@ def test_every_file_is_a_table_of_its_kind_and_says_that_it_is_simulated(
         kinds |= {f"{table.name}/{arm}.parquet": table for table in (PROMPTS, POSITIONS, REPLAY)}
         kinds[f"replay/{arm}-rounds.parquet"] = REPLAYED_ROUNDS
         for depth, table in product((0, 3, 8), (TRACES, ROUNDS)):
-            kinds[f"{table.name}/{arm}-g{depth}.parquet"] = table
+            kinds |= {f"{table.name}/{arm}-g{depth}-l{launch}.parquet": table for launch in (0, 1)}
+        kinds[f"traces/{arm}-repeat.parquet"] = TRACES
     found = {name for name in files(tmp_path) if name.endswith(".parquet")}
     assert found == kinds.keys()
     for name, table in kinds.items():
@@ -141,8 +142,10 @@ def test_every_file_is_a_table_of_its_kind_and_says_that_it_is_simulated(
 
 def test_no_measured_stage_takes_a_simulated_study(rich: Simulated, tmp_path: Path) -> None:
     rich.write(tmp_path)
-    with pytest.raises(DraftLawError, match=r"A-g0\.parquet holds simulated data, where measured"):
-        check_cells(tmp_path, ["A"], tmp_path / "checks.json", [3])
+    with pytest.raises(
+        DraftLawError, match=r"A-g0-l0\.parquet holds simulated data, where measured"
+    ):
+        check_cells(tmp_path, ["A"], 1, 1, "measured: declared platform", [3])
     assert not (tmp_path / "checks.json").exists()
     results = Results(tmp_path, simulated=True)
     row = {"quantity": "k", "position_class": "none", "depth": 0, "batch": 1, "level": 0.95}

@@ -49,6 +49,19 @@ def test_every_key_is_documented() -> None:
     assert [name for name, key in keys if "description" not in key and "const" not in key] == []
 
 
+def test_cells_are_measured_launch_by_launch_in_an_order_drawn_by_the_seed() -> None:
+    whole = study.validate(CONFIG).studies["h200"]
+    cells = whole.measured_cells()
+    assert len(cells) == len(set(cells)) == 4 * 4 * 3
+    assert [launch for _, _, launch in cells] == [0] * 16 + [1] * 16 + [2] * 16
+    orders = [[(arm, depth) for arm, depth, at in cells if at == launch] for launch in range(3)]
+    assert orders[0] != orders[1] != orders[2]
+    fewer = study.validate(changed(lambda s: s["h200"].update(depths=[4, 16]))).studies["h200"]
+    assert fewer.measured_cells() == [cell for cell in cells if cell[1] != 8]
+    other = changed(lambda s: s["h200"]["launches"].update(seed=1))
+    assert study.validate(other).studies["h200"].measured_cells() != cells
+
+
 def test_a_study_that_extends_another_differs_in_its_own_keys_only() -> None:
     studies = study.validate(CONFIG).studies
     smoke, embedded = studies["smoke"], studies["embedded"]

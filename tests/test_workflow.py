@@ -13,6 +13,7 @@ import yaml
 
 from conftest import ACTIVATED, REPO, run_snakemake
 from draftlaw.closure import source_files
+from draftlaw.study import validate
 
 STAGES = REPO / "workflow/draftlaw/stages"
 
@@ -29,14 +30,16 @@ def planned(arguments: list[str], folder: Path = REPO) -> Counter[str]:
     return Counter({rule: int(count) for rule, count in rows})
 
 
-@pytest.mark.parametrize("study", ["embedded", "smoke", "h200"])
+@pytest.mark.parametrize("study", ["embedded", "smoke", "h200", "h200_invariant"])
 def test_every_study_plans(study: str, tmp_path: Path) -> None:
     folder = workspace(tmp_path)
-    config = yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8"))
+    config = validate(yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8")))
+    planned_study = config.studies[study]
+    launches = planned_study.launches
     jobs = planned(["--config", f"study={study}"], folder)
-    depths = config["studies"][study].get("depths", config["studies"]["embedded"]["depths"])
     assert jobs["collect_traces"] == 4
-    assert jobs["measure_rounds"] == 4 * len(depths)
+    assert jobs["relaunch_baseline"] == 4 * (launches.baseline - 1)
+    assert jobs["measure_rounds"] == 4 * len(planned_study.depths) * launches.speculative
     assert jobs["replay_positions"] == jobs["label_positions"] == 4
     assert jobs["check_pair"] == jobs["check_cells"] == jobs["measure_entropy"] == 1
 
@@ -74,7 +77,7 @@ def rules() -> dict[str, str]:
 
 def test_the_rules_that_run_a_model_ask_for_a_gpu_and_no_others() -> None:
     with_gpu = {name for name, rule in rules().items() if 'gpu=ask("gpu")' in rule}
-    measuring = {"collect_traces", "measure_rounds", "replay_positions"}
+    measuring = {"collect_traces", "relaunch_baseline", "measure_rounds", "replay_positions"}
     assert with_gpu == measuring | {"time_replay", "time_generation"}
     assert all(('gpu_model=ask("gpu_model")' in rules()[name]) for name in with_gpu)
 
@@ -159,6 +162,7 @@ DOWNSTREAM_OF_ROUNDS = {
 }
 ONE_ARM = {
     "collect_traces": 1,
+    "relaunch_baseline": 1,
     "measure_rounds": 1,
     "label_positions": 1,
     "replay_positions": 1,
@@ -194,7 +198,7 @@ CHANGES = {
         '"""Changed. ',
         {"label_positions": 4, **ALL_ANALYSIS},
     ),
-    "the checks": (f"{MODULE}/checks.py", '"""', '"""Changed. ', {"check_cells": 1, "all": 1}),
+    "the checks": (f"{MODULE}/checks.py", '"""', '"""Changed. ', {"check_cells": 1, **VERDICTS}),
     "a margin": ("config.yaml", "ratio: 1.5", "ratio: 1.6", VERDICTS),
     "the inference": (
         f"{MODULE}/inference/estimates.py",
@@ -226,6 +230,21 @@ CHANGES = {
         "depths: [4]\n    batches: [1, 4]",
         "depths: [4, 6]\n    batches: [1, 4]",
         {"measure_rounds": 4, "replay_rounds": 4, **DOWNSTREAM_OF_ROUNDS},
+    ),
+    "a launch more": (
+        "config.yaml",
+        "launches: {baseline: 2, speculative: 1, repeat: true, seed: 0}",
+        "launches: {baseline: 3, speculative: 1, repeat: true, seed: 0}",
+        {
+            "relaunch_baseline": 4,
+            **{name: n for name, n in DOWNSTREAM_OF_ROUNDS.items() if name != "measure_acceptance"},
+        },
+    ),
+    "the order of the cells": (
+        "config.yaml",
+        "repeat: true, seed: 0}",
+        "repeat: true, seed: 1}",
+        NOTHING,
     ),
     "an arm's longest output": (
         "config.yaml",

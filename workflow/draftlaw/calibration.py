@@ -32,7 +32,8 @@ def class_positions(arm: str, positions: pd.DataFrame, replay: pd.DataFrame) -> 
 
     Returns:
         arm, batch, cluster, position_class, entropy (nat; masked in S), unpredictability
-        1 - exp(-H), mismatch (0 or 1).
+        1 - exp(-H), mismatch (0 or 1), one_hot and sampled (probability that sampling at
+        temperature 1 would reject a draft that gives its argmax, or one that samples too).
     """
     classes = [name for name, home in ARM_OF.items() if home == arm]
     frame = positions[positions["position_class"].isin(classes)].merge(
@@ -48,6 +49,8 @@ def class_positions(arm: str, positions: pd.DataFrame, replay: pd.DataFrame) -> 
             "entropy": entropy,
             "unpredictability": -np.expm1(-entropy),
             "mismatch": (~frame["match"]).astype(float),
+            "one_hot": 1 - frame["p_draft_argmax"],
+            "sampled": 1 - frame["overlap"],
         }
     )
 
@@ -94,9 +97,9 @@ def kappas(control: pd.DataFrame, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _kappa_id(members: pd.DataFrame) -> float:
+def _kappa_id(members: pd.DataFrame, rejected: str = "mismatch") -> float:
     gap = -np.expm1(-members["entropy"].mean())
-    return float(members["mismatch"].mean() / gap) if gap > 0 else float("nan")
+    return float(members[rejected].mean() / gap) if gap > 0 else float("nan")
 
 
 def _estimates(members: pd.DataFrame, fitted: float) -> dict[str, float]:
@@ -113,6 +116,8 @@ def _estimates(members: pd.DataFrame, fitted: float) -> dict[str, float]:
         "mean_predictability": float(1 - unpredictable.mean()),
         "kappa_id": _kappa_id(members),
         "kappa_pos": kappa_pos,
+        "kappa_one_hot": _kappa_id(members, "one_hot"),
+        "kappa_sampled": _kappa_id(members, "sampled"),
         "predicted": fitted * -float(np.expm1(-mean)),
         "clipped": float((kappa_pos * unpredictable > 1).mean()),
         **_least_squares(members),

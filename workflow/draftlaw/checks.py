@@ -7,8 +7,8 @@ are numerical ties; nothing is tolerated by a threshold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -17,23 +17,25 @@ from draftlaw.errors import DraftLawError
 from draftlaw.outputs import first_difference
 
 KEY = ["request_id", "batch", "launch"]
+OUTPUT = ["request_id", "batch"]
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class CellTables:
-    """A measured cell as its files hold it."""
+    """A launch of a measured cell, as its files hold it."""
 
     arm: str
     depth: int
     traces: pd.DataFrame
     rounds: pd.DataFrame
     record: Mapping[str, Any]
+    launch: int = 0
 
     @property
     def name(self) -> str:
         """As the files are named."""
-        return f"{self.arm}-g{self.depth}"
+        return f"{self.arm}-g{self.depth}-l{self.launch}"
 
 
 def check_counts(cell: CellTables) -> None:
@@ -124,50 +126,71 @@ def check_conditions(cells: list[CellTables]) -> Mapping[str, Any]:
     return dict(first.record["conditions"])
 
 
-def divergences(cell: CellTables, baseline: pd.DataFrame, replay: pd.DataFrame) -> list[Row]:
-    """Outputs that differ from the baseline's at the same batch size, at their first difference.
+def compare_outputs(
+    comparison: str, cell: CellTables, reference: pd.DataFrame, replay: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Outputs of a cell against the baseline's, at every batch size.
 
     Args:
-        cell: speculative, or the baseline against itself at another batch size.
-        baseline: traces of the same requests without speculation.
-        replay: the target's margins at the baseline's positions.
+        comparison: one of `tables.checks.COMPARISONS`.
+        cell: what is compared.
+        reference: traces of the same requests without speculation.
+        replay: the target's argmax and margin at the baseline's positions.
+
+    Returns:
+        Rows of the identity table, and rows of the divergences table.
     """
-    both = cell.traces.merge(baseline, on=KEY, suffixes=("", "_baseline"))
-    margins = replay.set_index(["request_id", "batch", "position"])["margin"]
-    found = []
-    for row in both.to_dict("records"):
+    both = cell.traces.merge(reference, on=OUTPUT, suffixes=("", "_baseline"))
+    of_cell: Row = {
+        "comparison": comparison,
+        "arm": cell.arm,
+        "depth": cell.depth,
+        "launch": cell.launch,
+    }
+    columns = [*OUTPUT, "position", "token", "baseline_token"]
+    found = pd.DataFrame(_differences(both), columns=columns)
+    target = replay[[*OUTPUT, "position", "target_top1", "margin"]]
+    found = found.merge(target, on=[*OUTPUT, "position"], how="left")
+    found = found.rename(columns={"margin": "target_margin"}).assign(**of_cell)
+    differing = found.groupby("batch").size()
+    counts = both.groupby("batch").size().rename("requests").reset_index()
+    counts["differing"] = counts["batch"].map(differing).fillna(0).astype(int)
+    return counts.assign(**of_cell), found
+
+
+def _differences(outputs: pd.DataFrame) -> Iterator[Row]:
+    """The first difference of each pair of outputs that has one."""
+    for row in outputs.to_dict("records"):
         ours, theirs = row["output_ids"].tolist(), row["output_ids_baseline"].tolist()
         place = first_difference(ours, theirs)
-        if place is None:
-            continue
-        key = (row["request_id"], row["batch"], place)
-        found.append(
-            {
-                "cell": cell.name,
+        if place is not None:
+            yield {
                 "request_id": row["request_id"],
                 "batch": row["batch"],
                 "position": place,
                 "token": ours[place] if place < len(ours) else None,
                 "baseline_token": theirs[place] if place < len(theirs) else None,
-                "target_margin": _number(margins.get(key)),
             }
-        )
-    return found
 
 
 def _number(value: Any) -> float | None:
     return None if value is None or pd.isna(value) else float(value)
 
 
-def across_batches(cell: CellTables, replay: pd.DataFrame) -> list[Row]:
-    """Baseline outputs that differ from those at the smallest batch size: a shape control."""
-    smallest = cell.traces["batch"].min()
-    reference = cell.traces[cell.traces["batch"] == smallest]
-    found = []
-    for batch in sorted(set(cell.traces["batch"]) - {smallest}):
-        as_if = reference.assign(batch=batch)
-        found += divergences(cell, as_if, replay)
-    return found
+def at_other_batches(cell: CellTables) -> tuple[CellTables, pd.DataFrame]:
+    """The shape control: a baseline at its other batch sizes, and its smallest as their reference.
+
+    Args:
+        cell: a baseline.
+
+    Returns:
+        The cell without its smallest batch size, and that one's traces at each of the others.
+    """
+    batches = sorted(set(cell.traces["batch"]))
+    smallest = cell.traces[cell.traces["batch"] == batches[0]]
+    others = cell.traces[cell.traces["batch"] != batches[0]]
+    reference = pd.concat([smallest.assign(batch=b) for b in batches[1:]] or [smallest[:0]])
+    return replace(cell, traces=others), reference
 
 
 def unexplained_rounds(
@@ -186,8 +209,8 @@ def unexplained_rounds(
     """
     same = _undiverged(cell.traces, baseline)
     keys = ["request_id", "batch", "round"]
-    engine = cell.rounds.merge(same, on=KEY)
-    expected = replayed[replayed["depth"] == cell.depth].merge(same, on=["request_id", "batch"])
+    engine = cell.rounds.merge(same, on=OUTPUT)
+    expected = replayed[replayed["depth"] == cell.depth].merge(same, on=OUTPUT)
     pairs = engine.merge(expected, on=keys, how="outer", suffixes=("", "_replay"))
     agree = (
         (pairs["start"] == pairs["start_replay"])
@@ -202,9 +225,9 @@ def unexplained_rounds(
 
 def _undiverged(traces: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     """Keys of the requests whose output is the baseline's."""
-    both = traces.merge(baseline, on=KEY, suffixes=("", "_baseline"))
+    both = traces.merge(baseline, on=OUTPUT, suffixes=("", "_baseline"))
     pairs = zip(both["output_ids"], both["output_ids_baseline"], strict=True)
-    return both.loc[[ours.tolist() == theirs.tolist() for ours, theirs in pairs], KEY]
+    return both.loc[[ours.tolist() == theirs.tolist() for ours, theirs in pairs], OUTPUT]
 
 
 def _explained(cell: str, row: Row, replay: pd.DataFrame) -> Row:

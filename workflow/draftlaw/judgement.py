@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from statsmodels.stats.multitest import multipletests
 
 from draftlaw import verdicts as read
+from draftlaw.identity import Outputs
 from draftlaw.margins import Decisions, Margins
 
 Rows = Mapping[str, Mapping[Any, Any]]
@@ -88,7 +89,7 @@ def primary_cell(readings: pd.DataFrame, decisions: Decisions) -> Cell:
 
 def judge(
     readings: pd.DataFrame,
-    turns: pd.DataFrame,
+    outputs: Outputs,
     primary: Cell,
     decisions: Decisions,
     launches: int,
@@ -97,7 +98,7 @@ def judge(
 
     Args:
         readings: the verdicts table.
-        turns: the turns table, for P4.
+        outputs: what comparing outputs found, for P4.
         primary: cell in which P2 and P3 are judged.
         decisions: level and margins.
         launches: the fewest launches of a timed cell.
@@ -111,7 +112,7 @@ def judge(
         _decided(draft, alpha, supported, refuted)
         for draft, supported, refuted in zip(drafts, support, refute, strict=True)
     ]
-    return [*judged, _lossless(readings, turns, decisions.margins)]
+    return [*judged, _lossless(readings, outputs, decisions.margins)]
 
 
 def _holm(doubts: Iterable[float | None]) -> list[float | None]:
@@ -247,23 +248,17 @@ def _composition(readings: pd.DataFrame, primary: Cell) -> Judgement:
     )
 
 
-def _lossless(readings: pd.DataFrame, turns: pd.DataFrame, margins: Margins) -> Judgement:
-    """P4: exact; a request counts once per batch size, however many depths it was run at."""
+def _lossless(readings: pd.DataFrame, outputs: Outputs, margins: Margins) -> Judgement:
+    """P4: exact; a request counts once per batch size, however often it was run at it."""
     p4 = _of(readings, "P4")
-    same = turns.groupby(["batch", "arm", "request_id"])["identical"].all()
-    requests = same.groupby("batch").size()
-    differing = int((~same).sum())
-    fewest = int(requests.min())
+    fewest = outputs.fewest_requests()
+    differing = outputs.differing()
+    verdict, label = outputs.verdict(margins)
+    inferential = {"refuted": "holds", "supported": "does not hold"}
     bound = 1 - 0.05 ** (1 / fewest)
-    if differing:
-        label = "differing outputs, A/A control not measured"
-    elif fewest < margins.requests:
-        label = "n too small"
-    else:
-        label = "A/A control not measured"
     return Judgement(
         prediction="P4",
-        verdict="inconclusive",
+        verdict=verdict,
         label=label,
         literal=_tally(p4),
         cells=_cells(p4),
@@ -271,11 +266,12 @@ def _lossless(readings: pd.DataFrame, turns: pd.DataFrame, margins: Margins) -> 
         refute_p=None,
         refutation=Refutation(
             name="R4",
-            literal=f"{differing} of {len(same)} outputs differ",
-            inferential="undecided",
+            literal=f"{len(differing)} outputs differ from the baseline's",
+            inferential=inferential.get(verdict, "undecided"),
             p=None,
         ),
         **_counted(p4),
-        reason=f"{differing} requests with another output, of at least {fewest} per batch size "
-        f"({margins.requests} needed); at 0 their share is at most {bound:.1%}",
+        reason=f"{len(differing)} requests with another output, of at least {fewest} per batch "
+        f"size ({margins.requests} needed); at 0 their share is at most {bound:.1%}; baseline "
+        f"against itself: {outputs.controls()}",
     )

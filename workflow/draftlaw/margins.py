@@ -26,6 +26,11 @@ class Margins(BaseModel):
     requests: int = Field(
         ge=1, description="P4: distinct requests per batch size that identity takes."
     )
+    tie: float = Field(
+        gt=0,
+        description="P4: an output that parts from the baseline's where the target's top two tokens"
+        " are at most this far apart (log-probability, nat) did so by a numerical tie.",
+    )
 
 
 class PrimaryCell(BaseModel):

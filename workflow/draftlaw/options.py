@@ -20,6 +20,13 @@ EngineJson = Annotated[str, typer.Option("--engine", help="Engine conditions (JS
 StudyFolder = Annotated[Path, typer.Option("--folder", help="The study's results.")]
 Arms = Annotated[list[str], typer.Option("--arm", help="An arm; may be repeated.")]
 Depths = Annotated[list[int], typer.Option("--depth", help="A depth; may be repeated.")]
+MaybeDepths = Annotated[list[int] | None, typer.Option("--depth", help="A depth, or several.")]
+BaselineLaunches = Annotated[
+    int, typer.Option("--baseline-launches", min=1, help="Launches of every baseline cell.")
+]
+SpeculativeLaunches = Annotated[
+    int, typer.Option("--launches", min=1, help="Launches of every speculative cell.")
+]
 Evidence = Annotated[str, typer.Option("--evidence", help="Evidence grade of what is written.")]
 Out = Annotated[Path, typer.Option("--out", help="File or folder to write.")]
 

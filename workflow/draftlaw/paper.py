@@ -61,6 +61,7 @@ from draftlaw.tables.analysis import (
     TURNS,
     VERDICTS,
 )
+from draftlaw.tables.checks import IDENTITY
 from draftlaw.tables.parquet import Table
 from draftlaw.tables.replay import ENTROPY
 
@@ -172,6 +173,8 @@ VALUES = (
     Value(KAPPAS, "mean_predictability", "kappa_mean_rho", _SHARE),
     Value(KAPPAS, "kappa_id", "kappa_id", _SHARE),
     Value(KAPPAS, "kappa_pos", "kappa_pos", _SHARE),
+    Value(KAPPAS, "kappa_one_hot", "kappa_one_hot", _SHARE),
+    Value(KAPPAS, "kappa_sampled", "kappa_sampled", _SHARE),
     Value(KAPPAS, "kappa_ls", "kappa_ls", _SHARE),
     Value(KAPPAS, "kappa_ls_se", "kappa_ls_se", _SHARE),
     Value(KAPPAS, "intercept", "intercept", _SHARE),
@@ -243,7 +246,7 @@ FORMS = {(value.table, value.column): value.form for value in VALUES} | {
     **dict.fromkeys(((OPERATOR, name) for name in ("saving", "low", "high", "spans")), _PERCENT),
 }
 
-TABLES = (*dict.fromkeys(value.table for value in VALUES), TURNS, INTERVALS, OPERATOR)
+TABLES = (*dict.fromkeys(value.table for value in VALUES), TURNS, INTERVALS, OPERATOR, IDENTITY)
 """The tables that the paper is made from."""
 
 
@@ -509,6 +512,7 @@ def bodies(frames: Frames, verdicts: Verdicts) -> dict[str, str]:
         ),
         "operator": _operator(frames[OPERATOR]),
         "judgements": _judgements(verdicts),
+        "identity": _identity(frames[IDENTITY]),
         "verdicts": _verdicts(frames[VERDICTS]),
     }
 
@@ -587,6 +591,23 @@ def _verdicts(verdicts: pd.DataFrame) -> str:
         head = f"\\judged{{{prediction}, {quantity}: {reason}}}\n"
         blocks.append(head + _rows(VERDICTS, rows, readings))
     return "\\addlinespace\n".join(blocks)
+
+
+_COMPARED = {
+    "repeat": "the baseline, twice in one process",
+    "relaunch": "the baseline, after a relaunch",
+    "shape": "the baseline, at its smallest batch size",
+    "speculation": "with speculation, at every depth",
+}
+
+
+def _identity(identity: pd.DataFrame) -> str:
+    """Outputs compared with the baseline's at a batch size, over arms, depths and launches."""
+    sums = identity.groupby(["comparison", "batch"])[["requests", "differing"]].sum().reset_index()
+    sums["order"] = sums["comparison"].map(list(_COMPARED).index)
+    sums["comparison"] = sums["comparison"].map(_COMPARED)
+    frame = sums.sort_values(["order", "batch"])
+    return _rows(IDENTITY, frame, "comparison batch requests differing", "comparison")
 
 
 def _rows(table: Table, frame: pd.DataFrame, columns: str, group: str | None = None) -> str:

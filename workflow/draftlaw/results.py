@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from draftlaw.files import read_json
 from draftlaw.tables.engine import ROUNDS, TRACES
 from draftlaw.tables.parquet import SIMULATED, Table
 from draftlaw.tables.positions import POSITIONS
@@ -28,13 +30,24 @@ class Results:
     folder: Path
     simulated: bool = False
 
-    def traces(self, arm: str, depth: int) -> pd.DataFrame:
-        """Outputs of a cell."""
-        return TRACES.read(self.folder / f"traces/{arm}-g{depth}.parquet", self.simulated)
+    def traces(self, arm: str, depth: int, launch: int = 0) -> pd.DataFrame:
+        """Outputs of a launch of a cell."""
+        path = self.folder / f"traces/{arm}-g{depth}-l{launch}.parquet"
+        return TRACES.read(path, self.simulated)
 
-    def rounds(self, arm: str, depth: int) -> pd.DataFrame:
-        """Rounds of a cell, as the engine counted them."""
-        return ROUNDS.read(self.folder / f"rounds/{arm}-g{depth}.parquet", self.simulated)
+    def rounds(self, arm: str, depth: int, launch: int = 0) -> pd.DataFrame:
+        """Rounds of a launch of a cell, as the engine counted them."""
+        path = self.folder / f"rounds/{arm}-g{depth}-l{launch}.parquet"
+        return ROUNDS.read(path, self.simulated)
+
+    def record(self, arm: str, depth: int, launch: int = 0) -> dict[str, Any]:
+        """What a launch of a cell said of itself: conditions, counts, seconds."""
+        found: dict[str, Any] = read_json(self.folder / f"engine/{arm}-g{depth}-l{launch}.json")
+        return found
+
+    def repeat(self, arm: str) -> pd.DataFrame:
+        """Outputs of an arm's baseline run a second time in its first launch; may be empty."""
+        return TRACES.read(self.folder / f"traces/{arm}-repeat.parquet", self.simulated)
 
     def prompts(self, arm: str) -> pd.DataFrame:
         """Frozen prompts of an arm."""

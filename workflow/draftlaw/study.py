@@ -28,6 +28,7 @@ from draftlaw.prompts.spec import (
     JsonlSource,
     PromptSpec,
 )
+from draftlaw.seeded import seeded_order
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
@@ -60,6 +61,21 @@ class Arm(_Model):
     max_tokens: int = Field(ge=1, description="Longest output, in tokens.")
 
 
+class Launches(_Model):
+    """How often the engine is started anew for a cell; a seed draws the order of the cells."""
+
+    baseline: int = Field(ge=1, description="Launches of every baseline cell.")
+    speculative: int = Field(ge=1, description="Launches of every speculative cell.")
+    repeat: bool = Field(
+        description="Run the baseline twice in its first launch, so that its outputs are compared."
+    )
+    seed: int = Field(description="Of the order in which a launch's cells are measured.")
+
+    def of(self, depth: int) -> int:
+        """Launches of a cell at a depth; 0 is the baseline."""
+        return self.speculative if depth else self.baseline
+
+
 class Resources(_Model):
     """What a job that runs a model asks of the scheduler."""
 
@@ -89,6 +105,7 @@ class Study(_Model):
     batches: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         min_length=1, description="Requests given to the engine at once."
     )
+    launches: Launches = Field(description="Launches of the engine.")
     arms: dict[Name, Arm] = Field(min_length=1, description="Kinds of traffic, by name.")
     resources: Resources = Field(description="What jobs that run a model ask for.")
 
@@ -98,6 +115,17 @@ class Study(_Model):
         if self.evidence == "declared":
             return "measured: declared platform"
         return f"measured: rehearsal on {self.title}"
+
+    def measured_cells(self) -> list[tuple[str, int, int]]:
+        """Arm, depth and launch of every cell, in the order drawn for them: launch by launch."""
+        names = {
+            f"{arm}-g{depth}-l{launch}": (arm, depth, launch)
+            for arm in self.arms
+            for depth in (0, *self.depths)
+            for launch in range(self.launches.of(depth))
+        }
+        drawn = [names[name] for name in seeded_order(names, self.launches.seed)]
+        return sorted(drawn, key=lambda cell: cell[2])
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -5,11 +5,11 @@ rule measure_acceptance:
     """Which draft tokens were examined and which rejected, by class and offset; tau from them."""
     input:
         prompts=arms("results/{study}/prompts/{arm}.parquet"),
-        traces=arms("results/{study}/traces/{arm}-g0.parquet"),
+        traces=arms("results/{study}/traces/{arm}-g0-l0.parquet"),
         positions=arms("results/{study}/positions/{arm}.parquet"),
         replayed=arms("results/{study}/replay/{arm}-rounds.parquet"),
-        spec_traces=cells("results/{study}/traces/{arm}-g{depth}.parquet"),
-        spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}.parquet"),
+        spec_traces=cells("results/{study}/traces/{arm}-g{depth}-l0.parquet"),
+        spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}-l0.parquet"),
         checks=ancient("results/{study}/checks.json"),
         code=code("measure-acceptance"),
     output:

@@ -7,7 +7,7 @@ rule time_replay:
     """The entropy-and-match pass against a bare forward of the same tokens."""
     input:
         prompts="results/{study}/prompts/B.parquet",
-        traces="results/{study}/traces/B-g0.parquet",
+        traces="results/{study}/traces/B-g0-l0.parquet",
         target="results/{study}/models/target",
         draft="results/{study}/models/draft",
         script="benchmarks/replay_pass.py",
@@ -70,7 +70,7 @@ rule time_shares:
     """Replay of all depths against the engine's runs of them; start-up's share of engine time."""
     input:
         replayed=arms("results/{study}/replay/{arm}-rounds.parquet"),
-        records=cells("results/{study}/engine/{arm}-g{depth}.json"),
+        records=cells("results/{study}/engine/{arm}-g{depth}-l0.json"),
         script="benchmarks/shares.py",
     output:
         f"{SPEED}/shares.json",

@@ -4,17 +4,16 @@
 rule check_cells:
     """Counting rules, engine conditions, identity of outputs, engine rounds against replayed ones."""
     input:
-        traces=arms("results/{study}/traces/{arm}-g0.parquet"),
-        rounds=arms("results/{study}/rounds/{arm}-g0.parquet"),
-        record=arms("results/{study}/engine/{arm}-g0.json"),
+        traces=launches("results/{study}/traces/{arm}-g{depth}-l{launch}.parquet"),
+        rounds=launches("results/{study}/rounds/{arm}-g{depth}-l{launch}.parquet"),
+        record=launches("results/{study}/engine/{arm}-g{depth}-l{launch}.json"),
+        repeat=arms("results/{study}/traces/{arm}-repeat.parquet"),
         replay=arms("results/{study}/replay/{arm}.parquet"),
         replayed=arms("results/{study}/replay/{arm}-rounds.parquet"),
-        spec_traces=cells("results/{study}/traces/{arm}-g{depth}.parquet"),
-        spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}.parquet"),
-        spec_records=cells("results/{study}/engine/{arm}-g{depth}.json"),
         code=code("check-cells"),
     output:
-        "results/{study}/checks.json",
+        tables("identity", "divergences"),
+        checks="results/{study}/checks.json",
     log:
         "results/{study}/logs/check_cells.log",
     benchmark:
@@ -26,11 +25,13 @@ rule check_cells:
         mem_mb=8000,
         runtime=20,
     params:
-        folder=lambda wildcards, output: Path(output[0]).parent,
+        folder=lambda wildcards: f"results/{wildcards.study}",
         arms=lambda wildcards: repeated("arm", study(wildcards).arms),
         depths=lambda wildcards: repeated("depth", study(wildcards).depths),
+        launches=launch_options,
+        evidence=grade,
     message:
         "Check counts, conditions, identity and replay of study {wildcards.study}"
     shell:
         "python -m draftlaw check-cells --folder {params.folder:q} {params.arms} {params.depths}"
-        " --out {output:q} > {log:q} 2>&1"
+        " {params.launches} --evidence {params.evidence:q} > {log:q} 2>&1"

@@ -34,6 +34,7 @@ wildcard_constraints:
     study="|".join(CONFIG.studies),
     arm="[A-Za-z][A-Za-z0-9_]*",
     depth="[1-9][0-9]*",
+    launch="[0-9]+",
 
 
 WHEELS = {
@@ -127,6 +128,33 @@ def cells(pattern):
         arm=study(wildcards).arms,
         depth=study(wildcards).depths,
     )
+
+
+def launches(pattern):
+    """A path for each launch of each cell of the job's study, baselines included."""
+    return lambda wildcards: [
+        path
+        for arm, depth, launch in sorted(study(wildcards).measured_cells())
+        for path in expand(
+            pattern, study=wildcards.study, arm=arm, depth=depth, launch=launch
+        )
+    ]
+
+
+def launch_options(wildcards):
+    """How many launches each cell has, for the stages that read all of them."""
+    started = study(wildcards).launches
+    return f"--baseline-launches {started.baseline} --launches {started.speculative}"
+
+
+def place_of_cell(wildcards):
+    """Priority of a measuring job: cells run in the order drawn for them, after models' rules."""
+    cell = (
+        wildcards.arm,
+        int(wildcards.get("depth", 0)),
+        int(wildcards.get("launch", 0)),
+    )
+    return -study(wildcards).measured_cells().index(cell)
 
 
 def tables(*names):

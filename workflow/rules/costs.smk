@@ -6,10 +6,8 @@ rule measure_costs:
     input:
         prompts=arms("results/{study}/prompts/{arm}.parquet"),
         positions=arms("results/{study}/positions/{arm}.parquet"),
-        traces=arms("results/{study}/traces/{arm}-g0.parquet"),
-        rounds=arms("results/{study}/rounds/{arm}-g0.parquet"),
-        spec_traces=cells("results/{study}/traces/{arm}-g{depth}.parquet"),
-        spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}.parquet"),
+        traces=launches("results/{study}/traces/{arm}-g{depth}-l{launch}.parquet"),
+        rounds=launches("results/{study}/rounds/{arm}-g{depth}-l{launch}.parquet"),
         checks=ancient("results/{study}/checks.json"),
         code=code("measure-costs"),
     output:
@@ -30,9 +28,10 @@ rule measure_costs:
         folder=lambda wildcards: f"results/{wildcards.study}",
         arms=lambda wildcards: repeated("arm", study(wildcards).arms),
         depths=lambda wildcards: repeated("depth", study(wildcards).depths),
+        launches=launch_options,
         evidence=grade,
     message:
         "Measure costs and savings in study {wildcards.study}"
     shell:
         "python -m draftlaw measure-costs --folder {params.folder:q} {params.arms} {params.depths}"
-        " --evidence {params.evidence:q} > {log:q} 2>&1"
+        " {params.launches} --evidence {params.evidence:q} > {log:q} 2>&1"

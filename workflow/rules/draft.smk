@@ -14,7 +14,7 @@ rule distil_draft:
     input:
         target=f"{TRAINED}/models/target",
         prompts=expand("{root}/prompts/{arm}.parquet", root=TRAINED, arm=TRAIN_ARMS),
-        traces=expand("{root}/traces/{arm}-g0.parquet", root=TRAINED, arm=TRAIN_ARMS),
+        traces=expand("{root}/traces/{arm}-g0-l0.parquet", root=TRAINED, arm=TRAIN_ARMS),
         code=code("distil-draft"),
     output:
         weights=f"{TRAINED}/draft.safetensors",
@@ -48,7 +48,7 @@ rule compare_drafts:
     """The shipped draft and the one made again, on prompts neither was trained on."""
     input:
         rounds=expand(
-            "{root}/rounds/{arm}-g{depth}.parquet",
+            "{root}/rounds/{arm}-g{depth}-l0.parquet",
             root=[HELDOUT, REBUILT],
             arm=HELDOUT_ARMS,
             depth=[0, HELDOUT_DEPTH],

@@ -21,6 +21,7 @@ rule write_values:
             "verdicts",
             "intervals",
             "operator",
+            "identity",
         ),
         verdicts="results/{study}/verdicts.json",
         code=code("write-values"),

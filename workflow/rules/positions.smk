@@ -5,7 +5,7 @@ rule label_positions:
     """Class, span, straddler, forced and loop flags of an arm's baseline outputs."""
     input:
         prompts="results/{study}/prompts/{arm}.parquet",
-        traces="results/{study}/traces/{arm}-g0.parquet",
+        traces="results/{study}/traces/{arm}-g0-l0.parquet",
         target="results/{study}/models/target",
         code=code("label-positions"),
     output:

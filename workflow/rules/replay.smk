@@ -6,7 +6,7 @@ rule replay_positions:
     """Entropy, margins and draft match at every output position of an arm."""
     input:
         prompts="results/{study}/prompts/{arm}.parquet",
-        traces="results/{study}/traces/{arm}-g0.parquet",
+        traces="results/{study}/traces/{arm}-g0-l0.parquet",
         target="results/{study}/models/target",
         draft="results/{study}/models/draft",
         pair=checked_pair,

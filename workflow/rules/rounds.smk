@@ -2,7 +2,7 @@
 
 
 rule measure_rounds:
-    """An arm at one depth, every batch size in one engine start."""
+    """An arm at one depth, every batch size in one launch of the engine."""
     input:
         prompts="results/{study}/prompts/{arm}.parquet",
         target="results/{study}/models/target",
@@ -10,13 +10,14 @@ rule measure_rounds:
         pair=checked_pair,
         code=code("generate"),
     output:
-        traces="results/{study}/traces/{arm}-g{depth}.parquet",
-        rounds="results/{study}/rounds/{arm}-g{depth}.parquet",
-        record="results/{study}/engine/{arm}-g{depth}.json",
+        traces="results/{study}/traces/{arm}-g{depth}-l{launch}.parquet",
+        rounds="results/{study}/rounds/{arm}-g{depth}-l{launch}.parquet",
+        record="results/{study}/engine/{arm}-g{depth}-l{launch}.json",
     log:
-        "results/{study}/logs/generate/{arm}-g{depth}.log",
+        "results/{study}/logs/generate/{arm}-g{depth}-l{launch}.log",
     benchmark:
-        "results/{study}/benchmarks/generate/{arm}-g{depth}.tsv"
+        "results/{study}/benchmarks/generate/{arm}-g{depth}-l{launch}.tsv"
+    priority: place_of_cell
     conda:
         engine_env
     threads: WHOLE_MACHINE
@@ -31,10 +32,10 @@ rule measure_rounds:
         engine=lambda wildcards: as_json(study(wildcards).engine),
         chat=lambda wildcards: as_json(study(wildcards).chat),
     message:
-        "Measure the rounds of arm {wildcards.arm} at depth {wildcards.depth}, every batch size"
+        "Measure the rounds of arm {wildcards.arm} at depth {wildcards.depth}, launch {wildcards.launch}"
     shell:
         "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
-        " --draft {input.draft:q} --depth {wildcards.depth} {params.batches}"
-        " --max-tokens {params.max_tokens} --engine {params.engine:q} --chat {params.chat:q}"
+        " --draft {input.draft:q} --depth {wildcards.depth} --launch {wildcards.launch}"
+        " {params.batches} --max-tokens {params.max_tokens} --engine {params.engine:q} --chat {params.chat:q}"
         " --traces {output.traces:q} --rounds {output.rounds:q} --record {output.record:q}"
         " > {log:q} 2>&1"

@@ -5,6 +5,7 @@ rule judge_predictions:
     """P1-P4: readings with intervals in every cell, verdicts, and the operator's rule."""
     input:
         tables=tables("risk_sets", "position_sums", "wave_costs", "turns"),
+        outputs=tables("identity", "divergences"),
         code=code("judge-predictions"),
     output:
         tables("verdicts", "intervals", "operator"),

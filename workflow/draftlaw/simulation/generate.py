@@ -63,11 +63,20 @@ class SimulatedArm:
         REPLAY.write(self.replay, folder / f"replay/{arm}.parquet", EVIDENCE)
         REPLAYED_ROUNDS.write(self.replayed, folder / f"replay/{arm}-rounds.parquet", EVIDENCE)
         for depth, rounds in self.rounds.items():
-            cell = f"{arm}-g{depth}"
-            TRACES.write(self.traces[depth], folder / f"traces/{cell}.parquet", EVIDENCE)
-            ROUNDS.write(rounds, folder / f"rounds/{cell}.parquet", EVIDENCE)
-            record = {"conditions": EVIDENCE, "counters": _counters(rounds)}
-            write_json(folder / f"engine/{cell}.json", record)
+            for launch, own in rounds.groupby("launch"):
+                cell = f"{arm}-g{depth}-l{launch}"
+                traces = self.traces[depth]
+                traces = traces[traces["launch"] == launch]
+                TRACES.write(traces, folder / f"traces/{cell}.parquet", EVIDENCE)
+                ROUNDS.write(own, folder / f"rounds/{cell}.parquet", EVIDENCE)
+                record = {"conditions": EVIDENCE, "counters": _counters(own)}
+                write_json(folder / f"engine/{cell}.json", record)
+        TRACES.write(self.repeat(), folder / f"traces/{arm}-repeat.parquet", EVIDENCE)
+
+    def repeat(self) -> pd.DataFrame:
+        """Outputs of the baseline run again in its first launch: at temperature 0 the same."""
+        baseline = self.traces[0]
+        return baseline[baseline["launch"] == 0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,55 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import replace
 
-import typer
+import pandas as pd
 
 from draftlaw.checks import (
     CellTables,
-    across_batches,
+    Row,
+    at_other_batches,
     check_conditions,
     check_counts,
-    divergences,
+    compare_outputs,
     summary,
     unexplained_rounds,
 )
-from draftlaw.files import read_json, write_json
-from draftlaw.options import Arms, Out, StudyFolder
+from draftlaw.files import write_json
+from draftlaw.options import (
+    Arms,
+    BaselineLaunches,
+    Evidence,
+    MaybeDepths,
+    SpeculativeLaunches,
+    StudyFolder,
+)
 from draftlaw.results import Results
+from draftlaw.tables.checks import DIVERGENCES, IDENTITY
 
 
 def main(
     folder: StudyFolder,
     arm: Arms,
-    out: Out,
-    depth: Annotated[list[int] | None, typer.Option(help="A depth; may be repeated.")] = None,
+    baseline_launches: BaselineLaunches,
+    launches: SpeculativeLaunches,
+    evidence: Evidence,
+    depth: MaybeDepths = None,
 ) -> None:
-    """Write what was checked and what was found; stop on a broken rule."""
-    depths = depth or []
+    """Write checks.json, identity and divergences; stop on a broken rule."""
     results = Results(folder)
-    cells = {(a, d): _cell(results, a, d) for a in arm for d in [0, *depths]}
-    for cell in cells.values():
+    numbers = {0: baseline_launches, **dict.fromkeys(depth or [], launches)}
+    cells = [
+        _cell(results, name, gamma, launch)
+        for name in arm
+        for gamma, started in numbers.items()
+        for launch in range(started)
+    ]
+    for cell in cells:
         check_counts(cell)
-    conditions = check_conditions(list(cells.values()))
-    diverged, unexplained = [], []
-    for name in arm:
-        replay, replayed = results.replay(name), results.replayed_rounds(name)
-        baseline = cells[name, 0].traces
-        diverged += across_batches(cells[name, 0], replay)
-        for gamma in depths:
-            cell = cells[name, gamma]
-            diverged += divergences(cell, baseline, replay)
-            unexplained += unexplained_rounds(cell, baseline, replayed, replay)
+    conditions = check_conditions(cells)
+    compared = [_compared(results, [c for c in cells if c.arm == name]) for name in arm]
+    identity, diverged = (
+        pd.concat(frames, ignore_index=True) for frames in zip(*compared, strict=True)
+    )
+    results.write(IDENTITY, identity, evidence)
+    results.write(DIVERGENCES, diverged, evidence)
     found = {
-        "cells": [row for cell in cells.values() for row in summary(cell)],
+        "cells": [row for cell in cells for row in summary(cell)],
         "conditions": conditions,
-        "diverged_outputs": diverged,
-        "unexplained_rounds": unexplained,
+        "unexplained_rounds": [row for name in arm for row in _unexplained(results, cells, name)],
     }
-    write_json(out, found)
+    write_json(folder / "checks.json", found)
 
 
-def _cell(results: Results, arm: str, depth: int) -> CellTables:
-    record = read_json(results.folder / f"engine/{arm}-g{depth}.json")
-    return CellTables(arm, depth, results.traces(arm, depth), results.rounds(arm, depth), record)
+def _compared(results: Results, cells: list[CellTables]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Identity and divergences of an arm, whose first cell is its baseline."""
+    baseline, *others = cells
+    replay = results.replay(baseline.arm)
+    second = replace(baseline, traces=results.repeat(baseline.arm))
+    pairs = [("repeat", second, baseline.traces), ("shape", *at_other_batches(baseline))]
+    pairs += [
+        ("speculation" if cell.depth else "relaunch", cell, baseline.traces) for cell in others
+    ]
+    found = [compare_outputs(name, cell, reference, replay) for name, cell, reference in pairs]
+    counts, differences = (
+        pd.concat(frames, ignore_index=True) for frames in zip(*found, strict=True)
+    )
+    return counts, differences
+
+
+def _unexplained(results: Results, cells: list[CellTables], arm: str) -> Iterator[Row]:
+    """Rounds of an arm's speculative cells that its replay does not explain."""
+    replay, replayed = results.replay(arm), results.replayed_rounds(arm)
+    baseline, *others = (cell for cell in cells if cell.arm == arm)
+    for cell in others:
+        if cell.depth:
+            yield from unexplained_rounds(cell, baseline.traces, replayed, replay)
+
+
+def _cell(results: Results, arm: str, depth: int, launch: int) -> CellTables:
+    key = (arm, depth, launch)
+    tables = results.traces(*key), results.rounds(*key), results.record(*key)
+    return CellTables(arm, depth, *tables, launch)

@@ -27,8 +27,11 @@ def main(
     rounds: Annotated[Path, typer.Option(help="Table of rounds to write.")],
     record: Annotated[Path, typer.Option(help="Record of conditions and counts to write.")],
     draft: Annotated[Path | None, typer.Option(help="Folder of the draft's checkpoint.")] = None,
+    launch: Annotated[int, typer.Option(min=0, help="Number of this launch.")] = 0,
+    repeat: Annotated[Path | None, typer.Option(help="Table of a second run's outputs.")] = None,
+    again: Annotated[bool, typer.Option(help="Fill that table, by running all twice.")] = False,
 ) -> None:
-    """Measure one cell: all batch sizes in one engine."""
+    """Measure one launch of a cell: all batch sizes in one engine."""
     conditions = parse(EngineConditions, engine, "--engine")
     enter(conditions)
     # Libraries read the environment when they load, and loading them twice takes seconds.
@@ -41,11 +44,15 @@ def main(
     frame = PROMPTS.read(prompts)
     running = Engine(target, draft if depth else None, depth, conditions, max(batch))
     ready = time.time()
-    cell = Cell(prompts.stem, depth, batch, max_tokens)
-    measured = measure(running, frame, cell, parse(ChatFormat, chat, "--chat"))
+    cell = Cell(prompts.stem, depth, batch, max_tokens, launch)
+    tags = parse(ChatFormat, chat, "--chat")
+    measured = measure(running, frame, cell, tags)
     TRACES.write(measured.traces, traces)
     ROUNDS.write(measured.rounds, rounds)
     begun = psutil.Process().create_time()
     seconds = {"start_up": ready - begun, "measurement": time.time() - ready}
+    if repeat is not None:
+        second = measure(running, frame, cell, tags).traces if again else measured.traces[:0]
+        TRACES.write(second, repeat)
     found = {"conditions": running.active_conditions(), "counters": measured.counters}
     write_json(record, {**found, "seconds": seconds})

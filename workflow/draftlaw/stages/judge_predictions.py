@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from draftlaw.files import write_json
+from draftlaw.identity import Outputs
 from draftlaw.inference.intervals import intervals
 from draftlaw.inference.operator import operator_rule
 from draftlaw.inference.resampling import Resampling
@@ -24,6 +25,7 @@ from draftlaw.tables.analysis import (
     VERDICTS,
     WAVE_COSTS,
 )
+from draftlaw.tables.checks import DIVERGENCES, IDENTITY
 from draftlaw.verdicts import verdicts
 
 
@@ -43,12 +45,13 @@ def main(
     results.write(VERDICTS, readings, evidence)
     results.write(INTERVALS, intervals(sample, rules.level), evidence)
     results.write(OPERATOR, operator_rule(sample, rules.level), evidence)
+    outputs = Outputs(results.table(IDENTITY), results.table(DIVERGENCES))
     primary = primary_cell(readings, rules)
     judged = Verdicts(
         study=study,
         evidence=evidence,
         level=rules.level,
         launches=sample.launches(),
-        judgements=judge(readings, tables.turns, primary, rules, sample.launches()),
+        judgements=judge(readings, outputs, primary, rules, sample.launches()),
     )
     write_json(folder / "verdicts.json", judged.model_dump(mode="json"))

@@ -184,6 +184,10 @@ KAPPAS = Table(
         _number("mean_predictability", "mean of exp(-H_i)", low=0, high=1),
         _maybe("kappa_id", "eps_A / (1 - exp(-H_A)): the paper's letter, primary"),
         _maybe("kappa_pos", "sum of mismatches / sum of 1 - exp(-H_i)"),
+        _maybe(
+            "kappa_one_hot", "kappa_id if all were sampled at temperature 1, the draft's argmax"
+        ),
+        _maybe("kappa_sampled", "the same for a draft that samples too"),
         _maybe("kappa_ls", "least squares of mismatch on 1 - exp(-H_i) through the origin"),
         _maybe("kappa_ls_se", "its cluster-robust standard error"),
         _maybe("intercept", "of the same regression with an intercept"),

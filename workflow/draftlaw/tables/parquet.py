@@ -64,6 +64,11 @@ class Table:
         """The Arrow schema."""
         return pa.schema([column.arrow() for column in self.columns])
 
+    @property
+    def names(self) -> list[str]:
+        """Its columns' names."""
+        return [column.name for column in self.columns]
+
     def check(self, frame: pd.DataFrame, where: str) -> None:
         """Raise DraftLawError unless `frame` has this table's columns, values and unique key."""
         checks = pa_checks.DataFrameSchema(
