@@ -143,7 +143,7 @@ def after(folder: Path, path: str, old: str, new: str) -> Counter[str]:
 
 NOTHING: dict[str, int] = {}
 PAPER = {"write_values": 1, "build_paper": 1, "all": 1}
-VERDICTS = {"judge_predictions": 1, "draw_figures": 1, **PAPER}
+VERDICTS = {"judge_predictions": 1, "write_verdicts": 1, "draw_figures": 1, **PAPER}
 CONCLUSIONS = {"compare_law": 1, **VERDICTS}
 DOWNSTREAM_OF_REPLAY = {
     "replay_rounds": 4,
