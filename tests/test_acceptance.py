@@ -13,6 +13,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 from draftlaw.acceptance import (
     accepted_lengths,
+    cell_lengths,
     examined_tokens,
     hazards,
     risk_sets,
@@ -100,6 +101,48 @@ def test_tau_is_the_product_limit_estimate_of_a_library() -> None:
     at = [survival[max(t for t in survival if t <= j)] for j in range(1, depth + 1)]
     assert whole["tau"].item() == pytest.approx(sum(at))
     assert len(positions) == 600
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=2, max_size=40), min_size=1), st.integers(1, 6))
+def test_a_cell_of_one_class_has_the_tau_of_the_class(
+    matches: list[list[bool]], depth: int
+) -> None:
+    outputs: list[list[Token]] = [[(match, "S") for match in output] for output in matches]
+    rounds, _ = tables(outputs, depth)
+    _, by_class = estimate(outputs, depth)
+    (whole,) = cell_lengths(rounds, depth).to_dict("records")
+    assert whole["tau"] == pytest.approx(by_class["tau"].item(), nan_ok=True)
+    assert whole["truncated"] == rounds["truncated"].sum() and whole["rounds"] == len(rounds)
+
+
+def test_a_round_of_a_cell_goes_on_beyond_its_span() -> None:
+    # spans of two: no offset of a class beyond the second is ever at risk, of the cell all are
+    rounds, _ = tables([[(True, name) for name in "SSRR" * 6]], 3)
+    assert cell_lengths(rounds, 3)["tau"].item() == 3.0
+
+
+# a grammar cut: the engine drafts 4 tokens, the grammar refuses the draft's third and all after it
+CUT = {"request_id": "r0", "batch": 1, "round": 0, "start": 1, "accepted": 2, "emitted": 3}
+
+
+def test_a_grammar_cut_is_a_rejection_as_in_the_replay() -> None:
+    """The cut token differs from the target's, so that the replay has a mismatch at its place."""
+    depth = 4
+    match = [True, True, True, False, True, True, True, True]
+    replayed, positions = tables([[(each, "S") for each in match]], depth)
+    left = {"round": 1, "start": 4, "accepted": 4, "emitted": 4, "drafted": 4}
+    engine = pd.DataFrame([{**CUT, "drafted": 2}, {**CUT, **left}])
+    engine["grammar_cut"] = engine["drafted"] < depth
+    engine["truncated"] = [False, True]
+    by_engine, by_replay = (
+        examined_tokens(rounds, positions, depth).query("offset <= 3")
+        for rounds in (engine, replayed)
+    )
+    pd.testing.assert_frame_equal(by_engine, by_replay, check_dtype=False)
+    cut_at = by_engine[by_engine["offset"] == 3].iloc[0]
+    assert cut_at["rejected"] and by_engine["rejected"].sum() == 1
+    lengths = [cell_lengths(rounds, depth)["tau"].item() for rounds in (engine, replayed)]
+    assert lengths[0] == lengths[1] == 1 + 1 + 0.5 + 0.5
 
 
 @pytest.mark.parametrize(("match", "tau"), [(True, 3.0), (False, 0.0)])

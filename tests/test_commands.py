@@ -33,10 +33,12 @@ ANALYSIS = [
     "measure-costs",
     "fit-kappa",
     "compare-law",
+    "compare-predictors",
     "judge-predictions",
     "draw-law",
     "draw-figures",
     "write-values",
+    "write-verdicts",
     "build-paper",
     "compare-drafts",
 ]

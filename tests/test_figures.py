@@ -34,7 +34,11 @@ from draftlaw.tables.analysis import (
     INTERVALS,
     KAPPAS,
     LAW,
+    LAW_ERRORS,
+    MISMATCH_PREDICTORS,
     OPERATOR,
+    PREDICTOR_BINS,
+    PREDICTORS,
     RELIABILITY,
     SAVINGS,
     STEP_COSTS,
@@ -277,6 +281,43 @@ def operator_rows(batch: int, depths: list[int]) -> list[dict[str, Any]]:
     ]
 
 
+def error_rows(arm: str, batch: int, depth: int) -> list[dict[str, Any]]:
+    """Each form has an error of its own, which tells arm, batch and depth."""
+    own = (ord(arm) - ord("A")) / 10 + depth / 100 - batch / 50
+    shared = {"arm": arm, "batch": batch, "depth": depth, "rounds": 90, "truncated": 4}
+    measured = {"tau": 1.5, "cost": 0.9, "cost_paid": 0.95}
+    return [
+        {
+            **{**shared, **measured, "form": form},
+            **{"tau_predicted": 1.5 * (1 + own + step), "tau_error": own + step},
+            **{"cost_predicted": 0.9 * (1 - own - step), "cost_error": -own - step},
+        }
+        for form, step in zip(style.FORMS, (0.2, 0.1, 0.05, 0.0), strict=True)
+    ]
+
+
+def predictor_row(arm: str, name: str, predictor: str, batch: int) -> dict[str, Any]:
+    key = {"arm": arm, "batch": batch, "position_class": name, "predictor": predictor}
+    counts = {"clusters": 8, "positions": 360, "mismatches": 90}
+    areas = {"auc": 0.6 + batch / 100, "auc_se": 0.02, "advantage": 0.05, "advantage_se": 0.01}
+    return {**key, **counts, **areas, "spearman": 0.3, "calibration_error": 0.05}
+
+
+def bin_rows(arm: str, name: str, predictor: str, batch: int) -> list[dict[str, Any]]:
+    key = {"arm": arm, "batch": batch, "position_class": name, "predictor": predictor}
+    level = {"S": 0.1, "R": 0.4, "F": 0.6}[name] + (0.1 if arm == "D" else 0)
+    return [
+        {
+            **{**key, "bin": place, "positions": 60, "score": (place + 0.5) / 6},
+            **{"mismatch": level + place / 20, "mismatch_se": 0.03},
+        }
+        for place in range(6)
+    ]
+
+
+SCORED = [*((OWN[name], name) for name in "SRF"), *(("D", name) for name in "SRF")]
+
+
 def tables(depths: list[int], batches: list[int]) -> Frames:
     """What the analysis of a study would hold."""
     cells = [(batch, depth) for batch in batches for depth in depths]
@@ -294,6 +335,20 @@ def tables(depths: list[int], batches: list[int]) -> Frames:
         SAVINGS: [saving_row(arm, *cell) for arm in "ABCD" for cell in cells],
         OPERATOR: [row for batch in batches for row in operator_rows(batch, depths)],
         INTERVALS: [interval_row(name, *cell) for name in "SRF" for cell in cells],
+        LAW_ERRORS: [row for arm in "ABCD" for cell in cells for row in error_rows(arm, *cell)],
+        MISMATCH_PREDICTORS: [
+            predictor_row(*place, predictor, batch)
+            for place in SCORED
+            for predictor in PREDICTORS
+            for batch in batches
+        ],
+        PREDICTOR_BINS: [
+            row
+            for place in SCORED
+            for predictor in PREDICTORS
+            for batch in batches
+            for row in bin_rows(*place, predictor, batch)
+        ],
     }
     return {table: pd.DataFrame(members) for table, members in rows.items()}
 
@@ -302,7 +357,7 @@ def nothing_estimable(frames: Frames) -> Frames:
     """The same cells with every value null that may be null."""
     empty = {}
     for table, frame in frames.items():
-        kept = frame.iloc[:0] if table in (TURNS, RELIABILITY) else frame
+        kept = frame.iloc[:0] if table in (TURNS, RELIABILITY, PREDICTOR_BINS) else frame
         nulls = {c.name: np.nan for c in table.columns if c.nullable}
         empty[table] = kept.assign(**nulls)
     return empty
@@ -485,6 +540,56 @@ def test_marks_of_break_evens_lie_where_the_table_says() -> None:
     assert marked["o", "black"] == pytest.approx((crossing["share_exact"], 0), abs=1e-9)
     assert marked["o", "white"][0] == crossing["share_first_order"]
     assert marked["X", style.TURN.color] == pytest.approx((crossing["share_measured"], 0))
+
+
+@pytest.mark.usefixtures("plain")
+def test_each_panel_of_the_errors_has_its_cells_in_percent_about_a_zero_line() -> None:
+    frames = tables([4, 8, 16], [1, 8])
+    errors = frames[LAW_ERRORS].set_index(["arm", "batch", "form", "depth"]).sort_index()
+    rows = [(batch, name) for batch in (1, 8) for name in ("tau", "cost")]
+    axes = iter(panels(drawn("law_errors", frames)))
+    for batch, name in rows:
+        for arm in "ABCD":
+            zero, *lines = next(axes).lines
+            assert set(zero.get_ydata()) == {0}
+            forms = [form for form in style.FORMS if name == "cost" or form != "overhead"]
+            assert [line.get_color() for line in lines] == [style.FORMS[f].color for f in forms]
+            for form, line in zip(forms, lines, strict=True):
+                expected = 100 * errors.loc[(arm, batch, form), f"{name}_error"]
+                assert line.get_ydata() == pytest.approx(expected.to_numpy())
+                assert np.round(line.get_xdata()) == pytest.approx([0, 1, 2])  # evenly spaced
+
+
+@pytest.mark.usefixtures("plain")
+def test_forms_that_agree_do_not_hide_each_other() -> None:
+    frames = tables([4], [1])
+    frames[LAW_ERRORS] = frames[LAW_ERRORS].assign(tau_error=0.1, cost_error=0.1)
+    for axes in panels(drawn("law_errors", frames)):
+        places = [float(line.get_xdata()[0]) for line in axes.lines[1:]]
+        assert len(set(places)) == len(places) >= 3
+
+
+@pytest.mark.usefixtures("plain")
+def test_the_curves_of_a_predictor_are_those_of_each_class_in_its_own_arm() -> None:
+    frames = tables([4], [1, 8])
+    bins = (
+        frames[PREDICTOR_BINS]
+        .set_index(["arm", "batch", "position_class", "predictor"])
+        .sort_index()
+    )
+    for axes, name in zip(panels(drawn("mismatch_predictors", frames)), PREDICTORS, strict=True):
+        assert axes.get_title() == f"{name}, area: S $0.61$, R $0.61$, F $0.61$"  # of batch 1
+        curves = [line for line in axes.lines if len(line.get_xdata()) == 6]
+        for line, position_class in zip(curves, style.CLASSES, strict=True):
+            rows = bins.loc[(OWN[position_class], 1, position_class, name)]
+            assert line.get_ydata() == pytest.approx(rows["mismatch"].to_numpy())
+
+
+def test_forms_differ_in_marker_line_and_in_greyscale() -> None:
+    marks = style.FORMS.values()
+    assert len({mark.marker for mark in marks}) == len({mark.line for mark in marks}) == 4
+    grey = sorted(np.dot(to_rgb(mark.color), (0.299, 0.587, 0.114)) for mark in marks)
+    assert min(np.diff(grey)) > 0.15
 
 
 @pytest.mark.usefixtures("plain")

@@ -30,7 +30,10 @@ from draftlaw.tables.analysis import (
     COST_FITS,
     CROSSINGS,
     LAW,
+    LAW_ERRORS,
+    LAW_FORMS,
     OPERATOR,
+    PREDICTORS,
     SAVINGS,
     STEP_COSTS,
     TURNS,
@@ -64,6 +67,8 @@ LEVELS: dict[str, tuple[Any, ...]] = {
     "half": ("fit", "check", "all"),
     "request_id": ("r/0", "r/1"),
     "share": (0.0, 0.5, 1.0),
+    "form": LAW_FORMS,
+    "predictor": PREDICTORS,
     "prediction": tuple(QUANTITIES),
     "quantity": tuple(itertools.chain(*QUANTITIES.values())),
 }
@@ -284,6 +289,35 @@ def test_a_table_prints_each_of_its_rows(study: Results) -> None:
     one = shown.query("arm == 'B' and depth == 4 and batch == 8").iloc[0]
     (line,) = (line for line in lines if line.startswith("B & S & 8 & 4 &"))
     assert line.split(" & ")[6] == f"{one['tau']:.2f}"
+
+
+def test_the_table_of_errors_sets_the_forms_of_a_cell_side_by_side(study: Results) -> None:
+    written(study)
+    text = (study.folder / "paper/tables/law_errors.tex").read_text(encoding="utf-8")
+    lines = [line.removesuffix(r" \\") for line in text.splitlines() if "&" in line]
+    assert len(lines) == len(CLASSES) * 2 * 3
+    (line,) = (line for line in lines if line.startswith("D & 8 & 4 &"))
+    rows = study.table(LAW_ERRORS).query("arm == 'D' and batch == 8 and depth == 4")
+    errors = rows.set_index("form")
+
+    def signed(form: str, name: str) -> str:
+        error = errors.loc[form, f"{name}_error"]
+        if pd.isna(error):
+            return NOT_ESTIMABLE
+        return re.sub(r"([+-])", r"\\ensuremath{\1}", f"{100 * error:+.1f}")
+
+    cells = line.split(" & ")
+    without = [form for form in LAW_FORMS if form != "overhead"]
+    assert cells[5:8] == [signed(form, "tau") for form in without]
+    assert cells[10:] == [signed(form, "cost") for form in LAW_FORMS]
+
+
+def test_an_error_is_printed_with_its_sign(study: Results) -> None:
+    rows = study.table(LAW_ERRORS).assign(tau_error=0.123, cost_error=-0.04)
+    study.write(LAW_ERRORS, rows, EVIDENCE)
+    found = written(study)
+    assert found["tau_error.D.primary.mean_field"] == r"\ensuremath{+}12.3\,\%"
+    assert found["cost_error.D.g16.b8.replayed"] == r"\ensuremath{-}4.0\,\%"
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def after(folder: Path, path: str, old: str, new: str) -> Counter[str]:
 
 NOTHING: dict[str, int] = {}
 PAPER = {"write_values": 1, "build_paper": 1, "all": 1}
-VERDICTS = {"judge_predictions": 1, "draw_figures": 1, **PAPER}
+VERDICTS = {"judge_predictions": 1, "write_verdicts": 1, "draw_figures": 1, **PAPER}
 CONCLUSIONS = {"compare_law": 1, **VERDICTS}
 DOWNSTREAM_OF_REPLAY = {
     "replay_rounds": 4,
@@ -151,6 +151,7 @@ DOWNSTREAM_OF_REPLAY = {
     "check_cells": 1,
     "measure_acceptance": 1,
     "fit_kappa": 1,
+    "compare_predictors": 1,
     **CONCLUSIONS,
 }
 DOWNSTREAM_OF_ROUNDS = {
@@ -168,6 +169,7 @@ ONE_ARM = {
     "replay_rounds": 1,
     "measure_entropy": 1,
     "fit_kappa": 1,
+    "compare_predictors": 1,
     **DOWNSTREAM_OF_ROUNDS,
 }
 ALL_ANALYSIS = {
@@ -175,6 +177,7 @@ ALL_ANALYSIS = {
     "measure_acceptance": 1,
     "measure_costs": 1,
     "fit_kappa": 1,
+    "compare_predictors": 1,
     **CONCLUSIONS,
 }
 MODULE = "workflow/draftlaw"
@@ -216,7 +219,12 @@ CHANGES = {
         "title: four prompts an arm",
         {"check_cells": 1, **ALL_ANALYSIS},
     ),
-    "the bins of a curve": ("config.yaml", "bins: 6", "bins: 5", {"fit_kappa": 1, **CONCLUSIONS}),
+    "the bins of a curve": (
+        "config.yaml",
+        "bins: 6",
+        "bins: 5",
+        {"fit_kappa": 1, "compare_predictors": 1, **CONCLUSIONS},
+    ),
     "a depth more": (
         "config.yaml",
         "depths: [4]\n    batches: [1, 4]",

@@ -154,6 +154,32 @@ def round_means(rounds: pd.DataFrame, positions: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
+def cell_lengths(rounds: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Accepted length over all rounds of each batch size, whatever classes they pass through.
+
+    The product-limit estimate over offsets (Kaplan and Meier, 1958): only the depth and the end of
+    the output censor, which must not depend on acceptance.
+
+    Args:
+        rounds: batch, accepted, emitted, truncated; a row per round at `depth`.
+        depth: draft tokens per round.
+
+    Returns:
+        batch, rounds, truncated, tau (token; missing where no round reaches an offset).
+    """
+    rows = []
+    for batch, members in rounds.groupby("batch"):
+        accepted, cut = members["accepted"].to_numpy(), members["truncated"].to_numpy()
+        decided = np.where(cut, members["emitted"], np.minimum(accepted + 1, depth))
+        rejected = accepted[~cut & (accepted < depth)] + 1
+        at_risk = np.bincount(decided, minlength=depth + 1)[::-1].cumsum()[::-1][1 : depth + 1]
+        died = np.bincount(rejected, minlength=depth + 1)[1 : depth + 1]
+        passed = pd.Series(1 - died / np.where(at_risk > 0, at_risk, np.nan))
+        tau = float(_survival(passed).sum(skipna=False))
+        rows.append({"batch": batch, "rounds": len(members), "truncated": cut.sum(), "tau": tau})
+    return pd.DataFrame(rows)
+
+
 def shared_positions(
     positions: pd.DataFrame, baseline: pd.DataFrame, traces: pd.DataFrame
 ) -> pd.DataFrame:

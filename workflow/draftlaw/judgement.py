@@ -60,6 +60,10 @@ class Judgement(_Model):
     requests: int = Field(description="Most requests behind a reading.")
     positions: int = Field(description="Most output positions behind a reading.")
     reason: str = Field(description="In words.")
+    evidence: str = Field(default="", description="Evidence grade of what it is made from.")
+    selection: str = Field(
+        default="", description="How the draft was selected, where that conditions it; empty: not."
+    )
 
 
 class Verdicts(_Model):
@@ -70,6 +74,12 @@ class Verdicts(_Model):
     level: float = Field(description="Confidence level of the decisions.")
     launches: int = Field(description="Launches of the timed cells.")
     judgements: list[Judgement] = Field(description="P1 to P4.")
+
+
+def graded(judgements: Iterable[Judgement], evidence: str, selection: str) -> list[Judgement]:
+    """The same judgements, each with the evidence grade and the draft's selection."""
+    marks = {"evidence": evidence, "selection": selection}
+    return [judgement.model_copy(update=marks) for judgement in judgements]
 
 
 def schema() -> str:

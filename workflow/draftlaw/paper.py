@@ -2,7 +2,7 @@ r"""The numbers of a study as LaTeX: a macro for each, and the rows of its table
 
 `\drawval{STUDY}{KEY}` prints a number. A key is made from the row that the number stands in:
 
-    NAME.ARM.CLASS.gDEPTH.bBATCH.oOFFSET.PREDICTION.QUANTITY.HALF.VIEW.VARIANT
+    NAME.ARM.CLASS.gDEPTH.bBATCH.oOFFSET.PREDICTION.QUANTITY.HALF.FORM.PREDICTOR.VIEW.VARIANT
 
 NAME is that of `VALUES`; of the other parts, those that the table has. The view `engine` and the
 variant `all` are left out: `tau.B.S.g4.b1`, `tau.B.S.g4.b1.replay`, `k.A.b1`, `kappa_id.b1.fit`.
@@ -52,6 +52,9 @@ from draftlaw.tables.analysis import (
     INTERVALS,
     KAPPAS,
     LAW,
+    LAW_ERRORS,
+    LAW_FORMS,
+    MISMATCH_PREDICTORS,
     OPERATOR,
     SAVINGS,
     STEP_COSTS,
@@ -80,12 +83,14 @@ class Form:
         scale: factor from the table's unit to the printed one.
         unit: printed one, as LaTeX for text and math alike; tables have it in their head.
         trim: leave trailing zeros out, for a column whose rows are of different kinds.
+        signed: print a plus, too.
     """
 
     digits: int = 0
     scale: float = 1.0
     unit: str = ""
     trim: bool = False
+    signed: bool = False
 
     def cell(self, value: Any) -> str:
         """The value without its unit; a text as it is."""
@@ -95,10 +100,14 @@ class Form:
             return r"\ensuremath{\infty}" if value > 0 else r"\ensuremath{-\infty}"
         if isinstance(value, str):
             return tex(value)
-        number = f"{value * self.scale:z,.{self.digits}f}"
+        number = f"{value * self.scale:{'+' * self.signed}z,.{self.digits}f}"
+        if not number.strip("+0."):
+            number = number.lstrip("+")
         if self.trim and "." in number:
             number = number.rstrip("0").rstrip(".")
-        return number.replace("-", r"\ensuremath{-}").replace(",", r"\,")
+        for sign in "+-":
+            number = number.replace(sign, rf"\ensuremath{{{sign}}}")
+        return number.replace(",", r"\,")
 
     def text(self, value: Any) -> str:
         """The value with its unit."""
@@ -112,6 +121,7 @@ _TOKENS = Form(2)
 _NATS = Form(3, unit=r"\text{nat}")
 _SHARE = Form(3)
 _PERCENT = Form(1, scale=100, unit=r"\%")
+_SIGNED = Form(1, scale=100, unit=r"\%", signed=True)
 _MS = Form(2, scale=1000, unit=r"\text{ms}")
 _ANY = Form(3, trim=True)
 _P = Form(4)
@@ -179,6 +189,22 @@ VALUES = (
     Value(LAW, "tau", "law_tau", _TOKENS),
     Value(LAW, "saving_law", "saving_law", _PERCENT),
     Value(LAW, "saving", "law_saving", _PERCENT),
+    Value(LAW_ERRORS, "rounds", "cell_rounds", _COUNT),
+    Value(LAW_ERRORS, "tau", "cell_tau", _TOKENS),
+    Value(LAW_ERRORS, "tau_predicted", "cell_tau_predicted", _TOKENS),
+    Value(LAW_ERRORS, "tau_error", "tau_error", _SIGNED),
+    Value(LAW_ERRORS, "cost", "cost", _TOKENS),
+    Value(LAW_ERRORS, "cost_predicted", "cost_predicted", _TOKENS),
+    Value(LAW_ERRORS, "cost_error", "cost_error", _SIGNED),
+    Value(LAW_ERRORS, "cost_paid", "cost_paid", _TOKENS),
+    Value(MISMATCH_PREDICTORS, "positions", "predictor_positions", _COUNT),
+    Value(MISMATCH_PREDICTORS, "mismatches", "predictor_mismatches", _COUNT),
+    Value(MISMATCH_PREDICTORS, "auc", "auc", _SHARE),
+    Value(MISMATCH_PREDICTORS, "auc_se", "auc_se", _SHARE),
+    Value(MISMATCH_PREDICTORS, "advantage", "advantage", _SHARE),
+    Value(MISMATCH_PREDICTORS, "advantage_se", "advantage_se", _SHARE),
+    Value(MISMATCH_PREDICTORS, "spearman", "spearman", _SHARE),
+    Value(MISMATCH_PREDICTORS, "calibration_error", "calibration_error", _SHARE),
     Value(CROSSINGS, "k", "crossing_k", _SHARE),
     Value(CROSSINGS, "r", "r", _SHARE),
     Value(CROSSINGS, "eps_exact", "eps_exact", _SHARE),
@@ -256,6 +282,8 @@ _PARTS = {
     "prediction": "{}",
     "quantity": "{}",
     "half": "{}",
+    "form": "{}",
+    "predictor": "{}",
     "view": "{}",
     "variant": "{}",
 }
@@ -455,6 +483,14 @@ def bodies(frames: Frames, verdicts: Verdicts) -> dict[str, str]:
             "batch depth position_class rho kappa eps tau_law tau saving_law saving",
             "depth",
         ),
+        "law_errors": _law_errors(frames[LAW_ERRORS]),
+        "predictors": _rows(
+            MISMATCH_PREDICTORS,
+            frames[MISMATCH_PREDICTORS].sort_values(list(MISMATCH_PREDICTORS.key)),
+            "arm position_class batch predictor positions mismatches auc auc_se advantage"
+            " advantage_se spearman calibration_error",
+            "arm",
+        ),
         "savings": _rows(
             SAVINGS,
             frames[SAVINGS].sort_values(["arm", *_CELL]),
@@ -502,6 +538,18 @@ def _entropy(entropy: pd.DataFrame) -> str:
         " predictability_of_mean mean_predictability"
     )
     return _rows(ENTROPY, frame, columns, "arm")
+
+
+def _law_errors(errors: pd.DataFrame) -> str:
+    """A row for each cell: what was measured, and the error of every form that differs in it."""
+    key = ["arm", *_CELL]
+    forms = errors.pivot(index=key, columns="form", values=["tau_error", "cost_error"])
+    forms.columns = forms.columns.map(".".join)
+    rows = errors.drop_duplicates(key).merge(forms.reset_index(), on=key).sort_values(key)
+    of_tau = (f"tau_error.{form}" for form in LAW_FORMS if form != "overhead")
+    of_cost = (f"cost_error.{form}" for form in LAW_FORMS)
+    columns = (*key, "rounds", "tau", *of_tau, "cost_paid", "cost", *of_cost)
+    return _rows(LAW_ERRORS, rows, " ".join(columns), "arm")
 
 
 def _operator(operator: pd.DataFrame) -> str:
@@ -576,7 +624,8 @@ def _rows(table: Table, frame: pd.DataFrame, columns: str, group: str | None = N
 
 
 def _cell(table: Table, column: str, value: Any) -> str:
-    form = FORMS.get((table, column.removesuffix(_UNLOOPED)), _COUNT)  # a key column is plain
+    name = column.removesuffix(_UNLOOPED).partition(".")[0]
+    form = FORMS.get((table, name), _COUNT)  # a key column is plain
     return form.cell(value)
 
 

@@ -93,6 +93,10 @@ class Study(_Model):
     evidence: Literal["rehearsal", "declared"] = Field(
         description="declared: the platform that the paper named; rehearsal: any other."
     )
+    selection: str = Field(
+        default="",
+        description="How the pair was selected, where that conditions the verdicts; empty: not.",
+    )
     downloads: dict[str, Wheel] = Field(
         default_factory=dict, description="Wheels that carry models or data, by package."
     )

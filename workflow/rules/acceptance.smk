@@ -12,7 +12,7 @@ rule measure_acceptance:
         spec_rounds=cells("results/{study}/rounds/{arm}-g{depth}-l0.parquet"),
         code=code("measure-acceptance"),
     output:
-        tables("risk_sets", "hazards", "accepted", "round_means"),
+        tables("risk_sets", "hazards", "accepted", "round_means", "cell_lengths"),
     log:
         "results/{study}/logs/measure_acceptance.log",
     benchmark:

@@ -34,13 +34,13 @@ rule fit_kappa:
 
 
 rule compare_law:
-    """The law's accepted lengths, savings and crossings beside the measured ones."""
+    """The law's accepted lengths, costs and crossings beside the measured ones, with its errors."""
     input:
         calibration=tables("kappas", "cost_fits", "entropy"),
-        measured=tables("accepted", "savings", "turns"),
+        measured=tables("accepted", "cell_lengths", "step_costs", "savings", "turns"),
         code=code("compare-law"),
     output:
-        tables("law", "crossings"),
+        tables("law", "law_errors", "crossings"),
     log:
         "results/{study}/logs/compare_law.log",
     benchmark:
@@ -59,3 +59,34 @@ rule compare_law:
     shell:
         "python -m draftlaw compare-law --folder {params.folder:q} --evidence {params.evidence:q}"
         " > {log:q} 2>&1"
+
+
+rule compare_predictors:
+    """Entropy against margin as predictors of the draft's mismatch (exploratory)."""
+    input:
+        prompts=arms("results/{study}/prompts/{arm}.parquet"),
+        positions=arms("results/{study}/positions/{arm}.parquet"),
+        replay=arms("results/{study}/replay/{arm}.parquet"),
+        code=code("compare-predictors"),
+    output:
+        tables("mismatch_predictors", "predictor_bins"),
+    log:
+        "results/{study}/logs/compare_predictors.log",
+    benchmark:
+        "results/{study}/benchmarks/compare_predictors.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime=30,
+    params:
+        folder=lambda wildcards: f"results/{wildcards.study}",
+        arms=lambda wildcards: repeated("arm", study(wildcards).arms),
+        bins=CONFIG.analysis.bins,
+        evidence=grade,
+    message:
+        "Set entropy against margin in study {wildcards.study}"
+    shell:
+        "python -m draftlaw compare-predictors --folder {params.folder:q} {params.arms}"
+        " --bins {params.bins} --evidence {params.evidence:q} > {log:q} 2>&1"

@@ -172,14 +172,16 @@ def grade(wildcards):
 
 
 def conclusions(name):
-    """A study's paper; where LaTeX is missing, all that the paper is made of."""
+    """A study's verdicts and paper; where LaTeX is missing, all that the paper is made of."""
+    page = f"results/{name}/verdicts.md"
     if shutil.which("latexmk"):
         published = ["paper/paper.pdf"] if name in CONFIG.paper.studies else []
-        return [f"results/{name}/paper.pdf", *published]
+        return [page, f"results/{name}/paper.pdf", *published]
     remedy = "install the Debian packages of envs/latex.txt, then run this again"
     if workflow.is_main_process:  # jobs read the rules too
         print(f"latexmk is missing, so no paper.pdf: {remedy}", file=sys.stderr)
     return [
+        page,
         f"results/{name}/paper",
         f"results/{name}/figures",
         "results/analytical/figures",

@@ -13,6 +13,8 @@ rule write_values:
             "class_times",
             "kappas",
             "law",
+            "law_errors",
+            "mismatch_predictors",
             "crossings",
             "savings",
             "turns",

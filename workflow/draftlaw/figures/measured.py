@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from draftlaw.arms import ARM_OF
 from draftlaw.figures import data, style
 from draftlaw.mean_field import lengths
 from draftlaw.tables.analysis import (
@@ -25,7 +26,11 @@ from draftlaw.tables.analysis import (
     INTERVALS,
     KAPPAS,
     LAW,
+    LAW_ERRORS,
+    MISMATCH_PREDICTORS,
     OPERATOR,
+    PREDICTOR_BINS,
+    PREDICTORS,
     RELIABILITY,
     SAVINGS,
     STEP_COSTS,
@@ -356,6 +361,95 @@ def replay_against_engine(accepted: pd.DataFrame, evidence: str) -> Figure:
     return figure
 
 
+# --- The law's errors -----------------------------------------------------------------------------
+
+# the fixed cost changes nothing in tau
+_ERRORS = {
+    "tau": (r"error of $\tau$", ("mean_field", "span_resolved", "replayed")),
+    "cost": (r"error of $c_\mathrm{net}$", tuple(style.FORMS)),
+}
+
+
+def law_errors(errors: pd.DataFrame, evidence: str) -> Figure:
+    """Relative error of each form of the prediction, in accepted length and in cost, over depth."""
+    arms, batches = sorted(errors["arm"].unique()), sorted(errors["batch"].unique())
+    rows = [(batch, name) for batch in batches for name in _ERRORS]
+    figure, axes = style.panels(len(rows), len(arms), 1.25, sharex=True, sharey="row")
+    for line, (batch, name) in zip(axes, rows, strict=True):
+        label, forms = _ERRORS[name]
+        label = f"{label} ({style.literal('%')})\nbatch {batch}"
+        line[0].set_ylabel(label, linespacing=1.5)
+        for each, arm in zip(line, arms, strict=True):
+            cells = errors[(errors["arm"] == arm) & (errors["batch"] == batch)]
+            _draw_errors(each, cells, f"{name}_error", forms)
+    for each, arm in zip(axes[0], arms, strict=True):
+        each.set_title(f"arm {arm}")
+    for each in axes[-1]:
+        each.set_xlabel(r"draft depth $\gamma$")
+    style.legend(figure, [mark.handle() for mark in style.FORMS.values()], 4)
+    law_s = errors[errors["form"] == "mean_field"]
+    rounds = ", ".join(f"{arm} {data.span(cells['rounds'])}" for arm, cells in law_s.groupby("arm"))
+    sign = "error: predicted / measured, less 1; above zero the prediction is too high"
+    style.foot(figure, style.literal(evidence), f"n: rounds by arm and cell {rounds}; {sign}")
+    return figure
+
+
+def _draw_errors(axes: Axes, cells: pd.DataFrame, column: str, forms: Sequence[str]) -> None:
+    """A line for each form over the depths, which stand side by side, evenly spaced."""
+    depths = sorted(cells["depth"].unique())
+    axes.set_xlim(-0.5, len(depths) - 0.5)
+    axes.set_xticks(range(len(depths)), [str(depth) for depth in depths])
+    if cells.loc[cells["form"].isin(forms), column].isna().all():
+        style.not_estimable(axes)
+        return
+    axes.axhline(0, color=style.GREY, linewidth=0.6)
+    for place, form in enumerate(forms):
+        mark = style.FORMS[form]
+        found = 100 * cells[cells["form"] == form].set_index("depth")[column].reindex(depths)
+        aside = 0.13 * (place - (len(forms) - 1) / 2)  # forms that agree would hide each other
+        look: style.Look = {"color": mark.color, "markersize": 3.5, "linewidth": 0.9}
+        axes.plot(np.arange(len(depths)) + aside, found, marker=mark.marker, ls=mark.line, **look)
+
+
+def mismatch_predictors(bins: pd.DataFrame, predictors: pd.DataFrame, evidence: str) -> Figure:
+    """Mismatch against either score of the target, in quantile bins, each class in its own arm."""
+    batch = predictors["batch"].min()
+    own = predictors["arm"] == predictors["position_class"].map(ARM_OF)
+    known = predictors[own & (predictors["batch"] == batch)]
+    key = ["arm", "batch", "position_class", "predictor"]
+    points = bins.merge(known[key], on=key)
+    figure, ((*panels,),) = style.panels(1, len(PREDICTORS), 2.3, sharey=True)
+    for axes, name in zip(panels, PREDICTORS, strict=True):
+        areas = known[known["predictor"] == name].set_index("position_class")["auc"]
+        for position_class, mark in style.CLASSES.items():
+            curve = points[
+                (points["predictor"] == name) & (points["position_class"] == position_class)
+            ]
+            look: style.Look = {"fmt": mark.marker, "ls": mark.line, "color": mark.color}
+            axes.errorbar(
+                curve["score"], curve["mismatch"], yerr=curve["mismatch_se"], **look, elinewidth=0.8
+            )
+        if points[points["predictor"] == name].empty:
+            style.not_estimable(axes)
+        found = ", ".join(
+            f"{each} {_number(float(areas.get(each, np.nan)))}" for each in style.CLASSES
+        )
+        axes.set_title(f"{name}, area: {found}", fontsize=style.SMALL + 1)
+        axes.set(xlabel=_SCORES[name], xlim=(-0.03, 1.03), ylim=(-0.02, 1.04))
+    panels[0].set_ylabel(r"mismatch $\varepsilon$")
+    style.legend(figure, [mark.handle() for mark in style.CLASSES.values()], 3)
+    counts = _counts(known[known["predictor"] == PREDICTORS[0]], "positions")
+    note = f"exploratory; n: positions at batch {batch} {counts}; bars: one standard error"
+    style.foot(figure, style.literal(evidence), note)
+    return figure
+
+
+_SCORES = {
+    "entropy": r"entropy score $1 - e^{-H}$",
+    "margin": r"margin score $p_2/p_1$ of the target",
+}
+
+
 # --- Time -----------------------------------------------------------------------------------------
 
 
@@ -515,6 +609,8 @@ FIGURES = {
     "round_time": Drawing(round_time, (STEP_COSTS, COST_FITS, CLASS_TIMES, LAW)),
     "replay_against_engine": Drawing(replay_against_engine, (ACCEPTED,)),
     "turns": Drawing(turns, (TURNS, CROSSINGS)),
+    "law_errors": Drawing(law_errors, (LAW_ERRORS,)),
+    "mismatch_predictors": Drawing(mismatch_predictors, (PREDICTOR_BINS, MISMATCH_PREDICTORS)),
     "operator_rule": Drawing(operator_rule, (OPERATOR, ACCEPTED, LAW)),
 }
 """The measured figures by file name."""

@@ -69,6 +69,14 @@ CLASSES = {
     "R": Mark("R reasoning", "#BB5566", "^", "--"),
     "F": Mark("F prose", "#DDAA33", "o", "-."),
 }
+FORMS = {
+    "mean_field": Mark("law, mean field", "black", "o", "-"),
+    "span_resolved": Mark("span-resolved", "#004488", "s", "--"),
+    "overhead": Mark("with fixed cost", "#BB5566", "^", "-."),
+    "replayed": Mark("replayed", "#DDAA33", "D", ":"),
+}
+"""Forms of the law's prediction; the colours are those of the classes, which no figure has beside
+them."""
 TURN = Mark("turn of arm D", "#009988", "d", "-.")
 
 

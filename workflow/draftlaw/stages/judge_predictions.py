@@ -12,7 +12,7 @@ from draftlaw.inference.intervals import intervals
 from draftlaw.inference.operator import operator_rule
 from draftlaw.inference.resampling import Resampling
 from draftlaw.inference.sample import Sample, Tables
-from draftlaw.judgement import Verdicts, judge, primary_cell
+from draftlaw.judgement import Verdicts, graded, judge, primary_cell
 from draftlaw.margins import Decisions
 from draftlaw.options import Evidence, StudyFolder, parse
 from draftlaw.results import Results
@@ -35,6 +35,7 @@ def main(
     decisions: Annotated[str, typer.Option(help="Margins, levels, primary cell (JSON).")],
     seed: Annotated[int, typer.Option(help="Of the resamples.")],
     evidence: Evidence,
+    selection: Annotated[str, typer.Option(help="How the draft was selected, if it was.")] = "",
 ) -> None:
     """Write verdicts (a table of readings), intervals, operator, and verdicts.json."""
     results = Results(folder)
@@ -47,11 +48,12 @@ def main(
     results.write(OPERATOR, operator_rule(sample, rules.level), evidence)
     outputs = Outputs(results.table(IDENTITY), results.table(DIVERGENCES))
     primary = primary_cell(readings, rules)
+    judgements = judge(readings, outputs, primary, rules, sample.launches())
     judged = Verdicts(
         study=study,
         evidence=evidence,
         level=rules.level,
         launches=sample.launches(),
-        judgements=judge(readings, outputs, primary, rules, sample.launches()),
+        judgements=graded(judgements, evidence, selection),
     )
     write_json(folder / "verdicts.json", judged.model_dump(mode="json"))

@@ -96,6 +96,20 @@ ROUND_MEANS = Table(
     ),
 )
 
+CELL_LENGTHS = Table(
+    "cell_lengths",
+    key=("view", "arm", "batch", "depth"),
+    columns=(
+        _VIEW,
+        _ARM,
+        _BATCH,
+        _DEPTH,
+        _count("rounds", "rounds of the cell, whatever their classes"),
+        _count("truncated", "those cut by the end of their output"),
+        _maybe("tau", "accepted length over all of them; the end of an output censors", "token"),
+    ),
+)
+
 STEP_COSTS = Table(
     "step_costs",
     key=("arm", "batch", "depth"),
@@ -233,6 +247,85 @@ LAW = Table(
         _maybe("saving", "net saving measured in the class's own arm"),
     ),
 )
+
+LAW_FORMS = ("mean_field", "span_resolved", "overhead", "replayed")
+"""Forms of the law's prediction: the law itself, and three that each change one thing in it."""
+
+LAW_ERRORS = Table(
+    "law_errors",
+    key=("arm", "batch", "depth", "form"),
+    columns=(
+        _ARM,
+        _BATCH,
+        _DEPTH,
+        Column(
+            "form",
+            pa.string(),
+            "mean_field: the law at the arm's class mix; span_resolved: its tau by the harmonic "
+            "mean over classes; overhead: its cost with the fitted fixed cost of a round; "
+            "replayed: its tau as the replay has it",
+            among=LAW_FORMS,
+        ),
+        _count("rounds", "rounds that the engine counted"),
+        _count("truncated", "those cut by the end of their output"),
+        _maybe("tau_predicted", "accepted length by the form", "token"),
+        _maybe("tau", "accepted length measured: all rounds, ends of outputs censor", "token"),
+        _maybe("tau_error", "tau_predicted / tau - 1"),
+        _maybe("cost_predicted", "c_net / c_1 by the form, with arm A's k"),
+        _maybe("cost", "c_net / c_1 measured: T(gamma) / c_1 of the arm over tau + 1"),
+        _maybe("cost_error", "cost_predicted / cost - 1"),
+        _maybe("cost_paid", "seconds per token with / without, rounds cut by an end included"),
+    ),
+)
+
+PREDICTORS = ("entropy", "margin")
+"""What is set against the draft's mismatch, from the target alone."""
+
+_PREDICTOR = Column(
+    "predictor",
+    pa.string(),
+    "the score: entropy, 1 - exp(-H_i); margin, exp(-m_i) with m_i the target's top-1 minus top-2 "
+    "log-probability, 0 where one token is allowed; both masked in class S",
+    among=PREDICTORS,
+)
+
+MISMATCH_PREDICTORS = Table(
+    "mismatch_predictors",
+    key=("arm", "batch", "position_class", "predictor"),
+    columns=(
+        _ARM,
+        _BATCH,
+        _CLASS,
+        _PREDICTOR,
+        _count("clusters", "sampling units"),
+        _count("positions", "output positions", "token"),
+        _count("mismatches", "those where the draft's argmax differs", "token"),
+        _maybe("auc", "chance that a mismatch has the higher score (area under the ROC curve)"),
+        _maybe("auc_se", "its standard error, robust by sampling unit"),
+        _maybe("advantage", "that area less the other predictor's"),
+        _maybe("advantage_se", "its standard error, paired and robust by sampling unit"),
+        _maybe("spearman", "rank correlation of score and mismatch"),
+        _maybe("calibration_error", "mean gap over bins between mismatch and the scaled score"),
+    ),
+)
+"""Exploratory: which of two scores of the target tells where the draft is rejected."""
+
+PREDICTOR_BINS = Table(
+    "predictor_bins",
+    key=("arm", "batch", "position_class", "predictor", "bin"),
+    columns=(
+        _ARM,
+        _BATCH,
+        _CLASS,
+        _PREDICTOR,
+        Column("bin", pa.int16(), "quantile bin of the score, from 0", low=0),
+        _count("positions", "positions in the bin", "token"),
+        _number("score", "mean of the score", low=0, high=1),
+        _number("mismatch", "share where the draft's argmax differs", low=0, high=1),
+        _number("mismatch_se", "its standard error over clusters", low=0),
+    ),
+)
+"""Exploratory: the reliability curve of either score."""
 
 CROSSINGS = Table(
     "crossings",
