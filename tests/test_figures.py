@@ -205,9 +205,10 @@ def kappa_row(batch: int, half: str) -> dict[str, Any]:
     counts = {"clusters": 8, "positions": 320}
     means = {"mismatch": 0.6, "mean_entropy": 1.1, "predictability_of_mean": 0.33}
     kappas = {"kappa_id": 0.9, "kappa_pos": 1.3, "kappa_ls": 1.2, "kappa_ls_se": 0.1}
+    at_one = {"kappa_one_hot": 1.0, "kappa_sampled": 0.6}
     line = {"intercept": 0.1, "intercept_se": 0.05, "slope": 0.9}
     rest = {"mean_predictability": 0.55, "predicted": 0.58, "clipped": 0.1}
-    return {"batch": batch, "half": half, **counts, **means, **kappas, **line, **rest}
+    return {"batch": batch, "half": half, **counts, **means, **kappas, **at_one, **line, **rest}
 
 
 def reliability_rows(batch: int) -> list[dict[str, Any]]:
