@@ -201,7 +201,8 @@ class TestSmoke:
         compared = identity.groupby(["comparison", "arm"])["requests"].sum().unstack()
         assert set(compared.index) == set(COMPARISONS)
         wanted = [len(PROMPTS.read(smoke / f"prompts/{arm}.parquet")) for arm in compared.columns]
-        for comparison, batches in (("repeat", 2), ("relaunch", 2), ("speculation", 2)):
+        assert compared.loc["repeat"].tolist() == [2 * 4] * len(wanted)
+        for comparison, batches in (("relaunch", 2), ("speculation", 2)):
             assert compared.loc[comparison].tolist() == [batches * n for n in wanted]
         assert compared.loc["shape"].tolist() == wanted
 

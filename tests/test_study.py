@@ -92,6 +92,10 @@ def test_a_study_that_extends_another_differs_in_its_own_keys_only() -> None:
         ),
         (lambda s: s["embedded"].update(depths=[8, 4]), ["depths must ascend", "[8, 4]"]),
         (lambda s: s["embedded"].update(batches=[]), ["batches", "[]"]),
+        (
+            lambda s: s["embedded"]["launches"].update(repeat=12),
+            ["launches.repeat", "12", "[1, 8]", "multiple"],
+        ),
         (lambda s: s["embedded"]["engine"].update(dtype="int4"), ["engine.dtype", '"int4"']),
         (
             lambda s: s["embedded"]["engine"].update(max_model_len=512),

@@ -233,8 +233,8 @@ CHANGES = {
     ),
     "a launch more": (
         "config.yaml",
-        "launches: {baseline: 2, speculative: 1, repeat: true, seed: 0}",
-        "launches: {baseline: 3, speculative: 1, repeat: true, seed: 0}",
+        "launches: {baseline: 2, speculative: 1, repeat: 8, seed: 0}",
+        "launches: {baseline: 3, speculative: 1, repeat: 8, seed: 0}",
         {
             "relaunch_baseline": 4,
             **{name: n for name, n in DOWNSTREAM_OF_ROUNDS.items() if name != "measure_acceptance"},
@@ -242,8 +242,8 @@ CHANGES = {
     ),
     "the order of the cells": (
         "config.yaml",
-        "repeat: true, seed: 0}",
-        "repeat: true, seed: 1}",
+        "repeat: 8, seed: 0}",
+        "repeat: 8, seed: 1}",
         NOTHING,
     ),
     "an arm's longest output": (

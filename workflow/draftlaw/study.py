@@ -66,8 +66,10 @@ class Launches(_Model):
 
     baseline: int = Field(ge=1, description="Launches of every baseline cell.")
     speculative: int = Field(ge=1, description="Launches of every speculative cell.")
-    repeat: bool = Field(
-        description="Run the baseline twice in its first launch, so that its outputs are compared."
+    repeat: int = Field(
+        ge=0,
+        description="Requests of an arm that the baseline's first launch runs a second time, as a "
+        "control; a multiple of every batch size, so that they meet in the same batches.",
     )
     seed: int = Field(description="Of the order in which a launch's cells are measured.")
 
@@ -137,6 +139,11 @@ class Study(_Model):
             values = getattr(self, key)
             if list(values) != sorted(set(values)):
                 raise ValueError(f"{key} must ascend without repetition, not {list(values)}")
+        if any(self.launches.repeat % batch for batch in self.batches):
+            raise ValueError(
+                f"launches.repeat is {self.launches.repeat}, but batches are {list(self.batches)}: "
+                f"give a multiple of each, or 0 for no repeat"
+            )
         if self.depths and self.pair.draft is None:
             raise ValueError(f"depths is {list(self.depths)}, but pair.draft is null")
         for name, arm in self.arms.items():

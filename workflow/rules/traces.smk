@@ -2,7 +2,7 @@
 
 
 rule collect_traces:
-    """An arm's outputs at every batch size, each decode step timed, then once more as a control."""
+    """An arm's outputs at every batch size, each decode step timed; some run again as a control."""
     input:
         prompts="results/{study}/prompts/{arm}.parquet",
         target="results/{study}/models/target",
@@ -31,14 +31,14 @@ rule collect_traces:
         max_tokens=lambda wildcards: arm(wildcards).max_tokens,
         engine=lambda wildcards: as_json(study(wildcards).engine),
         chat=lambda wildcards: as_json(study(wildcards).chat),
-        again=lambda wildcards: "--again" if study(wildcards).launches.repeat else "",
+        again=lambda wildcards: study(wildcards).launches.repeat,
     message:
         "Collect the traces of arm {wildcards.arm}: baseline, every batch size"
     shell:
         "python -m draftlaw generate --prompts {input.prompts:q} --target {input.target:q}"
         " --depth 0 {params.batches} --max-tokens {params.max_tokens} --engine {params.engine:q}"
         " --chat {params.chat:q} --traces {output.traces:q} --rounds {output.rounds:q}"
-        " --record {output.record:q} --repeat {output.repeat:q} {params.again} > {log:q} 2>&1"
+        " --record {output.record:q} --repeat {output.repeat:q} --again {params.again} > {log:q} 2>&1"
 
 
 rule relaunch_baseline:

@@ -29,7 +29,7 @@ def main(
     draft: Annotated[Path | None, typer.Option(help="Folder of the draft's checkpoint.")] = None,
     launch: Annotated[int, typer.Option(min=0, help="Number of this launch.")] = 0,
     repeat: Annotated[Path | None, typer.Option(help="Table of a second run's outputs.")] = None,
-    again: Annotated[bool, typer.Option(help="Fill that table, by running all twice.")] = False,
+    again: Annotated[int, typer.Option(min=0, help="Requests in that second run.")] = 0,
 ) -> None:
     """Measure one launch of a cell: all batch sizes in one engine."""
     conditions = parse(EngineConditions, engine, "--engine")
@@ -52,7 +52,8 @@ def main(
     begun = psutil.Process().create_time()
     seconds = {"start_up": ready - begun, "measurement": time.time() - ready}
     if repeat is not None:
-        second = measure(running, frame, cell, tags).traces if again else measured.traces[:0]
+        repeated = frame.head(again)
+        second = measure(running, repeated, cell, tags).traces if again else measured.traces[:0]
         TRACES.write(second, repeat)
     found = {"conditions": running.active_conditions(), "counters": measured.counters}
     write_json(record, {**found, "seconds": seconds})
